@@ -1,0 +1,1 @@
+//! References, tracking, the adaptive loop and model predictive control.

@@ -1,0 +1,1 @@
+//! Least squares, recursive least squares, change detection and error bars.

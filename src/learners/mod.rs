@@ -1,0 +1,1 @@
+//! How it is learned: meta-learners on burn.

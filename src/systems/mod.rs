@@ -1,0 +1,305 @@
+//! What is learned: physical systems that make environments from physical parameters φ.
+//!
+//! A system makes *environments* from parameters φ; an environment yields a [`Task`]: inputs x and
+//! targets y. Static fields (charges, capacitor) sample every task at the same points; robots
+//! (pendulum, cartpole, arm, Upkie) yield trajectories.
+
+use std::{fmt::Debug, sync::Arc};
+
+use thiserror::Error;
+
+/// A measured quantity: how it is written and its unit (`"1"` where it has none).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantity {
+    /// Symbol, as in the equations.
+    pub symbol: &'static str,
+    /// SI unit.
+    pub unit: &'static str,
+}
+
+/// One physical parameter φ_j that varies between environments.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameter {
+    /// Name in words, for people.
+    pub name: &'static str,
+    /// Symbol and unit.
+    pub quantity: Quantity,
+    /// Smallest and largest value that the simulator accepts.
+    pub allowed: (f64, f64),
+    /// Range of the test environments.
+    pub test: (f64, f64),
+    /// A typical value, where a demonstration starts.
+    pub typical: f64,
+}
+
+/// What a system is, for lists, forms, axes and checks.
+#[derive(Debug)]
+pub struct Description {
+    /// Name in links and on the command line, such as `charges-dipole`.
+    pub name: &'static str,
+    /// Name for people.
+    pub title: &'static str,
+    /// The equation that is learned, in plain text.
+    pub equation: &'static str,
+    /// The parameters φ.
+    pub parameters: &'static [Parameter],
+    /// The input features x.
+    pub inputs: &'static [Quantity],
+    /// The target y.
+    pub target: Quantity,
+    /// Whether all tasks have the same input points.
+    pub shares_inputs: bool,
+    /// Whether y is affine in φ.
+    pub affine: bool,
+}
+
+/// Points in the input space, row after row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Samples {
+    /// Numbers in a row.
+    pub dim: usize,
+    /// All rows, one after the other.
+    pub values: Vec<f64>,
+}
+
+impl Samples {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.values.len() / self.dim
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.values[i * self.dim..(i + 1) * self.dim]
+    }
+
+    /// All rows in order.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f64]> {
+        self.values.chunks_exact(self.dim)
+    }
+}
+
+/// The data of one environment. Tasks with shared inputs hold the same `Arc`.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// The physical parameters φ of the environment.
+    pub parameters: Vec<f64>,
+    /// The inputs x.
+    pub inputs: Arc<Samples>,
+    /// The targets y, one an input row.
+    pub targets: Vec<f64>,
+}
+
+/// Which environments to make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Split {
+    /// The paper's training environments.
+    Train,
+    /// Random environments inside the training range.
+    Test,
+    /// Environments outside of what training has seen.
+    OutOfDomain,
+}
+
+/// Why a system cannot be made or simulated.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum SystemError {
+    /// No system has this name.
+    #[error("there is no system '{0}'; the systems are {names}", names = NAMES.join(", "))]
+    UnknownSystem(String),
+    /// φ has the wrong length.
+    #[error("{system} has {expected} parameters, but {given} were given")]
+    ParameterCount {
+        /// System name.
+        system: &'static str,
+        /// Parameters it has.
+        expected: usize,
+        /// Parameters given.
+        given: usize,
+    },
+    /// A parameter outside its allowed range, or not a number.
+    #[error("{name} must be between {min} and {max} {unit}, but is {value}")]
+    ParameterRange {
+        /// Parameter name.
+        name: String,
+        /// Given value.
+        value: f64,
+        /// Smallest allowed value.
+        min: f64,
+        /// Largest allowed value.
+        max: f64,
+        /// Unit.
+        unit: &'static str,
+    },
+    /// A geometry, setting or combination that makes no physical sense.
+    #[error("{0}")]
+    Invalid(String),
+    /// The simulation left the finite numbers.
+    #[error("the simulation of {system} diverged at step {step}; use a smaller input or time step")]
+    Diverged {
+        /// System name.
+        system: &'static str,
+        /// Step at which it diverged.
+        step: usize,
+    },
+}
+
+/// A physical system with varying parameters.
+pub trait System: Debug + Send + Sync {
+    /// Names, units and ranges.
+    fn description(&self) -> &Description;
+
+    /// The parameters φ of the environments of a split, as many as the paper uses.
+    fn environments(&self, split: Split, seed: u64) -> Vec<Vec<f64>>;
+
+    /// The samples of one environment. Training tasks follow the paper's sampling; `seed` fixes
+    /// random starts and random points.
+    fn task(&self, parameters: &[f64], split: Split, seed: u64) -> Result<Task, SystemError>;
+
+    /// The system as a robot, if it moves.
+    fn robot(&self) -> Option<&dyn Robot> {
+        None
+    }
+
+    /// The system as a static field, if it has one.
+    fn field(&self) -> Option<&dyn Field> {
+        None
+    }
+
+    /// Checks φ against the allowed ranges.
+    fn check(&self, parameters: &[f64]) -> Result<(), SystemError> {
+        check_parameters(self.description(), parameters)
+    }
+}
+
+/// A system that moves under a scalar input u.
+pub trait Robot: System {
+    /// Names and units of the state, in order.
+    fn state(&self) -> &'static [Quantity];
+
+    /// Time between two samples [s].
+    fn time_step(&self) -> f64;
+
+    /// Time derivative of the state under input `u`.
+    fn derivative(&self, parameters: &[f64], state: &[f64], input: f64) -> Vec<f64>;
+
+    /// The state one time step later, with the system's own integrator and limits.
+    fn step(&self, parameters: &[f64], state: &[f64], input: f64) -> Vec<f64>;
+
+    /// The input features x of the model, from the state and the one that follows it.
+    fn features(&self, state: &[f64], next: &[f64]) -> Vec<f64>;
+
+    /// The input u that explains features x: the exact inverse dynamics.
+    fn inverse(&self, parameters: &[f64], features: &[f64]) -> f64;
+
+    /// Mechanical energy [J].
+    fn energy(&self, parameters: &[f64], state: &[f64]) -> f64;
+
+    /// The robot's picture in metres, for any canvas.
+    fn sketch(&self, parameters: &[f64], state: &[f64]) -> Vec<Shape>;
+}
+
+/// A static field y(x) over a rectangle of the plane.
+pub trait Field: System {
+    /// Lower left and upper right corner of the domain [m].
+    fn domain(&self) -> [[f64; 2]; 2];
+
+    /// The field of one environment, solved once and then evaluated anywhere.
+    fn solve(&self, parameters: &[f64]) -> Result<Box<dyn Potential>, SystemError>;
+
+    /// Sources drawn over the field (charges, plates).
+    fn sketch(&self, parameters: &[f64]) -> Vec<Shape>;
+}
+
+/// A solved potential.
+pub trait Potential: Debug + Send + Sync {
+    /// Value at a point of the domain.
+    fn value(&self, x: [f64; 2]) -> f64;
+
+    /// Gradient at a point; the drawn field is its negative.
+    fn gradient(&self, x: [f64; 2]) -> [f64; 2];
+}
+
+/// What a shape stands for; the theme chooses the colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Rails, ground, pivots.
+    Ground,
+    /// Main moving body.
+    Body,
+    /// Rods, poles and limbs.
+    Limb,
+    /// Joints, wheels, tips.
+    Joint,
+    /// Positive charge or plate.
+    Positive,
+    /// Negative charge or plate.
+    Negative,
+}
+
+/// A drawing primitive in metres, y upwards.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// Open line with a width [m].
+    Line {
+        /// Corners.
+        points: Vec<[f64; 2]>,
+        /// Width [m].
+        width: f64,
+        /// Meaning.
+        role: Role,
+    },
+    /// Filled polygon.
+    Polygon {
+        /// Corners.
+        points: Vec<[f64; 2]>,
+        /// Meaning.
+        role: Role,
+    },
+    /// Filled disc.
+    Disc {
+        /// Centre.
+        centre: [f64; 2],
+        /// Radius [m].
+        radius: f64,
+        /// Meaning.
+        role: Role,
+    },
+}
+
+/// Checks the count and the ranges of φ.
+pub fn check_parameters(about: &Description, parameters: &[f64]) -> Result<(), SystemError> {
+    if parameters.len() != about.parameters.len() {
+        return Err(SystemError::ParameterCount {
+            system: about.name,
+            expected: about.parameters.len(),
+            given: parameters.len(),
+        });
+    }
+    for (parameter, &value) in about.parameters.iter().zip(parameters) {
+        let (min, max) = parameter.allowed;
+        if !(min..=max).contains(&value) {
+            return Err(SystemError::ParameterRange {
+                name: parameter.name.to_owned(),
+                value,
+                min,
+                max,
+                unit: parameter.quantity.unit,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// All names that [`by_name`] knows.
+pub const NAMES: [&str; 0] = [];
+
+/// The system of that name, with the paper's settings.
+pub fn by_name(name: &str) -> Result<Box<dyn System>, SystemError> {
+    Err(SystemError::UnknownSystem(name.to_owned()))
+}
