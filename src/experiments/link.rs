@@ -230,7 +230,7 @@ mod tests {
 
     fn random_spec(rng: &mut impl rand::Rng) -> Spec {
         let system = NAMES[rng.random_range(0..NAMES.len())];
-        let method = METHODS[rng.random_range(0..METHODS.len())];
+        let method = METHODS[rng.random_range(0..METHODS.len())].name;
         let mut draft = Draft::recommended(system, method).unwrap();
         for number in NUMBERS {
             if rng.random_bool(0.5) {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{
-    learners::{self, settings::Settings},
+    learners::{self, LearnerError, Settings},
     systems::{self, SystemError},
 };
 
@@ -102,6 +102,15 @@ pub enum SpecError {
     /// Parameters that the system refuses.
     #[error("phi: {0}")]
     Parameters(#[from] SystemError),
+    /// Settings that no learner has.
+    #[error("{0}")]
+    Settings(String),
+}
+
+impl From<LearnerError> for SpecError {
+    fn from(error: LearnerError) -> Self {
+        Self::Settings(error.to_string())
+    }
 }
 
 /// One numeric setting: its key, meaning and range, and where it lives in a draft.
@@ -200,23 +209,34 @@ pub struct Draft {
 impl Draft {
     /// The settings that the tables use for this system and method.
     pub fn recommended(system: &str, method: &str) -> Result<Self, SpecError> {
-        choice("system", system, &systems::NAMES)?;
-        choice("method", method, &learners::METHODS)?;
-        let settings = Settings::recommended(system, method);
+        check_names(system, method)?;
+        let settings = Settings::new(system, method)?;
         Ok(Self {
             system: system.to_owned(),
             method: method.to_owned(),
             rank: settings.rank,
-            width: settings.width,
-            depth: settings.depth,
+            width: settings.hidden.first().copied().unwrap_or(16),
+            depth: settings.hidden.len(),
             steps: settings.steps,
-            rate: settings.rate,
+            rate: settings.learning_rate,
             batch: settings.batch,
             seed: 0,
-            shots: settings.shots,
+            shots: usual_shots(system),
             noise: 0.0,
             device: DeviceChoice::Auto,
             phi: Vec::new(),
+        })
+    }
+
+    /// The learner's settings: the recommended ones with what the draft changes.
+    pub fn settings(&self) -> Result<Settings, LearnerError> {
+        Ok(Settings {
+            rank: self.rank,
+            hidden: vec![self.width; self.depth],
+            steps: self.steps,
+            learning_rate: self.rate,
+            batch: self.batch,
+            ..Settings::new(&self.system, &self.method)?
         })
     }
 
@@ -229,10 +249,10 @@ impl Draft {
     /// The nearest valid experiment, with what had to be changed.
     pub fn corrected(mut self) -> (Spec, Vec<SpecError>) {
         let faults = self.faults();
-        if choice("system", &self.system, &systems::NAMES).is_err() {
+        if check_names(&self.system, DEFAULT_METHOD).is_err() {
             self.system = DEFAULT_SYSTEM.to_owned();
         }
-        if choice("method", &self.method, &learners::METHODS).is_err() {
+        if check_names(&self.system, &self.method).is_err() {
             self.method = DEFAULT_METHOD.to_owned();
         }
         if check_phi(&self.system, &self.phi).is_err() {
@@ -247,14 +267,8 @@ impl Draft {
     }
 
     fn faults(&self) -> Vec<SpecError> {
-        let mut faults: Vec<_> = [
-            choice("system", &self.system, &systems::NAMES).err(),
-            choice("method", &self.method, &learners::METHODS).err(),
-            check_phi(&self.system, &self.phi).err(),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
+        let names = check_names(&self.system, &self.method);
+        let mut faults: Vec<_> = [names.err(), check_phi(&self.system, &self.phi).err()].into_iter().flatten().collect();
         faults.extend(NUMBERS.iter().filter_map(|number| number.check((number.get)(self)).err()));
         faults
     }
@@ -327,6 +341,22 @@ fn choice(key: &'static str, value: &str, allowed: &[&str]) -> Result<(), SpecEr
     Err(SpecError::Choice { key, value: shortened(value), allowed: allowed.join(", ") })
 }
 
+fn check_names(system: &str, method: &str) -> Result<(), SpecError> {
+    let methods: Vec<_> = learners::METHODS.iter().map(|method| method.name).collect();
+    choice("system", system, &systems::NAMES)?;
+    choice("method", method, &methods)
+}
+
+/// The paper's number of shots.
+fn usual_shots(system: &str) -> usize {
+    match system {
+        "cartpole" | "arm" | "upkie" => 100,
+        "capacitor" => 40,
+        "capacitor-eps" => 30,
+        _ => 10,
+    }
+}
+
 fn check_phi(system: &str, phi: &[f64]) -> Result<(), SpecError> {
     match systems::by_name(system) {
         Ok(system) if !phi.is_empty() => Ok(system.check(phi)?),
@@ -346,8 +376,8 @@ mod tests {
     fn every_recommended_setting_is_valid() {
         for system in systems::NAMES {
             for method in learners::METHODS {
-                let draft = Draft::recommended(system, method).unwrap();
-                assert_eq!(draft.clone().check().map(Draft::from), Ok(draft), "{system} {method}");
+                let draft = Draft::recommended(system, method.name).unwrap();
+                assert_eq!(draft.clone().check().map(Draft::from), Ok(draft), "{system} {}", method.name);
             }
         }
     }
