@@ -8,10 +8,12 @@ use std::{
     time::Duration,
 };
 
-use fantoccini::{Client, ClientBuilder, Locator, elements::Element};
+use fantoccini::{Client, ClientBuilder, Locator, elements::Element, wd::WebDriverCompatibleCommand};
+use http::Method;
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
+use url::{ParseError, Url};
 
 /// Longest wait for something to appear.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -121,8 +123,35 @@ impl Site {
         }
     }
 
+    /// Errors that the page has logged since it was last asked.
+    pub async fn errors(&self) -> Vec<String> {
+        let entries = self.client.issue_cmd(LogEntries).await.unwrap();
+        let severe = |entry: &&Value| entry["level"] == "SEVERE";
+        let entries = entries.as_array().unwrap();
+        entries.iter().filter(severe).map(|entry| entry["message"].to_string()).collect()
+    }
+
+    /// Forgets errors that a test has caused on purpose.
+    pub async fn forgive_errors(&self) {
+        self.errors().await;
+    }
+
     pub async fn close(self) {
         self.client.clone().close().await.unwrap();
+    }
+}
+
+/// Chromium's own command for the console.
+#[derive(Debug)]
+struct LogEntries;
+
+impl WebDriverCompatibleCommand for LogEntries {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
+        base.join(&format!("session/{}/se/log", session.unwrap_or_default()))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
+        (Method::POST, Some(json!({ "type": "browser" }).to_string()))
     }
 }
 

@@ -6,6 +6,8 @@ fn main() {}
 #[cfg(not(target_arch = "wasm32"))]
 mod serve;
 #[cfg(not(target_arch = "wasm32"))]
+mod systems;
+#[cfg(not(target_arch = "wasm32"))]
 mod train;
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -29,6 +31,14 @@ enum Command {
     Serve(serve::Serve),
     /// Run the experiment of a share link.
     Train(train::Train),
+    /// List the systems with their parameters, units and ranges.
+    Systems,
+    /// Simulate a robot and write its states as CSV.
+    Simulate(systems::Simulate),
+    /// Evaluate a static field at points.
+    Field(systems::FieldAt),
+    /// Write a data set, one CSV file an environment.
+    Data(systems::Data),
 }
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -37,6 +47,10 @@ impl Command {
         match self {
             Self::Serve(serve) => serve.run(),
             Self::Train(train) => train.run(),
+            Self::Systems => systems::list(),
+            Self::Simulate(simulate) => simulate.run(),
+            Self::Field(field) => field.run(),
+            Self::Data(data) => data.run(),
         }
     }
 }
