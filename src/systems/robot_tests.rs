@@ -189,16 +189,19 @@ fn a_simulation_that_leaves_the_finite_numbers_stops_with_an_error() {
         let start = vec![0.1; robot.state().len()];
         let inputs = [0.0, 0.0, f64::MAX, f64::MAX, f64::MAX];
         for integrator in [
+            Integrator::Own,
             Integrator::Euler,
             Integrator::SemiImplicitEuler,
             Integrator::Rk4,
         ] {
-            let error = simulate(&*robot, &typical(&*robot), &start, &inputs, integrator);
-            assert!(
-                matches!(error, Err(SystemError::Diverged { .. })),
-                "{:?} {error:?}",
-                robot.description().name
-            );
+            match simulate(&*robot, &typical(&*robot), &start, &inputs, integrator) {
+                Err(error) => assert!(matches!(error, SystemError::Diverged { step: 2.., .. })),
+                // Speed limits can hold even this.
+                Ok(states) => {
+                    assert_ne!(robot.description().name, "pendulum");
+                    assert!(states.iter().flatten().all(|x| x.is_finite()));
+                }
+            }
         }
     }
 }
