@@ -1,1 +1,7 @@
 //! References, tracking, the adaptive loop and model predictive control.
+
+pub mod arm_swing_up;
+pub mod ilqr;
+pub mod lqr;
+pub mod reference;
+pub mod swing_up;
