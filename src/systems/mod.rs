@@ -4,6 +4,13 @@
 //! targets y. Static fields (charges, capacitor) sample every task at the same points; robots
 //! (pendulum, cartpole, arm, Upkie) yield trajectories.
 
+pub mod capacitor;
+pub mod charges;
+pub mod field_lines;
+pub mod grid;
+pub mod laplace;
+pub mod plate;
+
 use std::{fmt::Debug, sync::Arc};
 
 use thiserror::Error;
