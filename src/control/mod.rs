@@ -1,1 +1,9 @@
 //! References, tracking, the adaptive loop and model predictive control.
+
+pub mod arm_swing_up;
+pub mod box_qp;
+pub mod ilqr;
+pub mod lqr;
+pub mod mpc;
+pub mod reference;
+pub mod swing_up;
