@@ -1,1 +1,6 @@
 //! Least squares, recursive least squares, change detection and error bars.
+
+pub mod change;
+pub mod error;
+pub mod least_squares;
+pub mod recursive;
