@@ -4,6 +4,10 @@
 //! targets y. Static fields (charges, capacitor) sample every task at the same points; robots
 //! (pendulum, cartpole, arm, Upkie) yield trajectories.
 
+pub mod cartpole;
+pub mod simulate;
+pub mod trajectories;
+
 use std::{fmt::Debug, sync::Arc};
 
 use thiserror::Error;
@@ -190,6 +194,9 @@ pub trait Robot: System {
 
     /// The state one time step later, with the system's own integrator and limits.
     fn step(&self, parameters: &[f64], state: &[f64], input: f64) -> Vec<f64>;
+
+    /// Brings a state back within the limits of the simulation (speeds), after each step.
+    fn limit(&self, _state: &mut [f64]) {}
 
     /// The input features x of the model, from the state and the one that follows it.
     fn features(&self, state: &[f64], next: &[f64]) -> Vec<f64>;
