@@ -1,5 +1,6 @@
 //! Least squares, recursive least squares, change detection and error bars.
 
+pub mod affine_map;
 pub mod change;
 pub mod error;
 pub mod least_squares;
