@@ -1,5 +1,9 @@
 //! References, tracking, the adaptive loop and model predictive control.
 
+pub mod adaptive;
+pub mod error;
+pub mod feedback;
 pub mod lqr;
+pub mod plant;
 pub mod reference;
 pub mod swing_up;

@@ -4,4 +4,6 @@ pub mod affine_map;
 pub mod change;
 pub mod error;
 pub mod least_squares;
+pub mod model;
+pub mod online;
 pub mod recursive;
