@@ -127,7 +127,7 @@ mod tests {
     use rand::RngExt as _;
 
     use super::*;
-    use crate::random;
+    use crate::{random, systems::Robot as _};
 
     /// Time after which the pole stays within 0.1 rad of upright, if it does for a second.
     fn upright_from(reference: &Reference) -> Option<f64> {

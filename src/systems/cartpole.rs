@@ -15,14 +15,12 @@
 
 use std::f64::consts::PI;
 
-use rand::RngExt as _;
-use rand_chacha::ChaCha8Rng;
-
 use super::{
     Description, Parameter, Quantity, Robot, Role, Shape, Split, System, SystemError, Task,
-    check_parameters,
+    check_parameters, quantity,
     simulate::{check_setting, euler},
-    trajectories::{self, Recorder, Sine},
+    sketch::{chamfered, disc, line},
+    trajectories::{self, Sampling},
 };
 use crate::random;
 
@@ -34,6 +32,11 @@ const TRAINING_POLES: [f64; 2] = [0.2, 0.5];
 const HEAVY: [(f64, f64); 2] = [(2.5, 4.0), (0.5, 0.8)];
 /// Test and out-of-domain environments.
 const ENVIRONMENTS: usize = 50;
+
+/// At rest, hanging.
+const HANGING: [f64; 4] = [0.0; 4];
+/// At rest, upright.
+const UPRIGHT: [f64; 4] = [0.0, 0.0, PI, 0.0];
 
 static ABOUT: Description = Description {
     name: "cartpole",
@@ -75,10 +78,6 @@ const STATE: [Quantity; 4] = [
     quantity("φ̇", "rad/s"),
 ];
 
-const fn quantity(symbol: &'static str, unit: &'static str) -> Quantity {
-    Quantity { symbol, unit }
-}
-
 /// The cartpole, with φ = (M, m). Its default has the paper's settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cartpole {
@@ -92,16 +91,8 @@ pub struct Cartpole {
     pub time_step: f64,
     /// Largest |ẏ| [m/s] and |φ̇| [rad/s], 1 to 1000.
     pub speed_limit: f64,
-    /// Trajectories of a training task.
-    pub trajectories: usize,
-    /// Steps of a training trajectory.
-    pub steps: usize,
-    /// Steps of the one trajectory of a test task; the first ones are the shots.
-    pub test_steps: usize,
-    /// Amplitude of the sinusoidal input [N].
-    pub amplitude: f64,
-    /// Starts are uniform within this distance of rest, hanging or upright [m/s, rad, rad/s].
-    pub spread: f64,
+    /// How trajectories are sampled; starts are around hanging and around upright.
+    pub sampling: Sampling,
 }
 
 impl Default for Cartpole {
@@ -112,11 +103,14 @@ impl Default for Cartpole {
             friction: 0.1,
             time_step: 0.02,
             speed_limit: 10.0,
-            trajectories: 8,
-            steps: 200,
-            test_steps: 400,
-            amplitude: 5.0,
-            spread: 0.5,
+            sampling: Sampling {
+                trajectories: 8,
+                steps: 200,
+                test_steps: 400,
+                amplitude: 5.0,
+                periods: 4,
+                spread: 0.5,
+            },
         }
     }
 }
@@ -148,51 +142,7 @@ impl Cartpole {
         check_setting("friction", self.friction, (0.0, 1.0), "")?;
         check_setting("time step", self.time_step, (1e-4, 0.1), "s")?;
         check_setting("speed limit", self.speed_limit, (1.0, 1e3), "m/s")?;
-        check_setting("input amplitude", self.amplitude, (0.0, 100.0), "N")?;
-        check_setting("spread of the starts", self.spread, (0.0, PI), "rad")
-    }
-
-    /// A random start at rest, hanging or upright, give or take `spread`.
-    fn start(&self, upright: bool, rng: &mut ChaCha8Rng) -> Vec<f64> {
-        let mut near = |centre: f64| centre + self.spread * rng.random_range(-1.0..=1.0);
-        vec![
-            0.0,
-            near(0.0),
-            near(if upright { PI } else { 0.0 }),
-            near(0.0),
-        ]
-    }
-
-    /// Input of training trajectory `i`: periods of 100, 200, .. steps, two phases.
-    fn training_input(&self, i: usize) -> Sine {
-        Sine {
-            amplitude: self.amplitude,
-            period: 100.0 * (i / 2 + 1) as f64 * self.time_step,
-            phase: (i / 4) as f64 * PI / 2.0 - PI,
-        }
-    }
-
-    fn training_task(&self, parameters: &[f64], seed: u64) -> Result<Task, SystemError> {
-        let mut rng = trajectories::generator(parameters, Split::Train, seed);
-        let mut recorder = Recorder::new(self, parameters)?;
-        for i in 0..self.trajectories {
-            let inputs = self.training_input(i).samples(self.steps, self.time_step);
-            recorder.add(&inputs, || self.start(i % 2 == 1, &mut rng))?;
-        }
-        Ok(recorder.task())
-    }
-
-    /// One trajectory: random phase, amplitude within a fifth of the training's, period of 2 to
-    /// 8 s (100 to 400 steps), started around hanging or upright with even odds.
-    fn test_task(&self, parameters: &[f64], split: Split, seed: u64) -> Result<Task, SystemError> {
-        let mut rng = trajectories::generator(parameters, split, seed);
-        let mut recorder = Recorder::new(self, parameters)?;
-        let periods = (100.0 * self.time_step, 400.0 * self.time_step);
-        let inputs = Sine::random(self.amplitude, periods, &mut rng)
-            .samples(self.test_steps, self.time_step);
-        let upright = rng.random();
-        recorder.add(&inputs, || self.start(upright, &mut rng))?;
-        Ok(recorder.task())
+        self.sampling.check()
     }
 }
 
@@ -217,10 +167,8 @@ impl System for Cartpole {
     }
 
     fn task(&self, parameters: &[f64], split: Split, seed: u64) -> Result<Task, SystemError> {
-        match split {
-            Split::Train => self.training_task(parameters, seed),
-            Split::Test | Split::OutOfDomain => self.test_task(parameters, split, seed),
-        }
+        self.sampling
+            .task(self, parameters, split, seed, [&HANGING, &UPRIGHT])
     }
 
     fn robot(&self) -> Option<&dyn Robot> {
@@ -295,16 +243,6 @@ impl Robot for Cartpole {
         let (top, bottom, wheel) = (0.5 * half, -0.35 * half, 0.22 * half);
         let rail = bottom - 2.0 * wheel;
         let tip = self.tip(state);
-        let disc = |centre, radius, role| Shape::Disc {
-            centre,
-            radius,
-            role,
-        };
-        let line = |points: &[[f64; 2]], width, role| Shape::Line {
-            points: points.to_vec(),
-            width,
-            role,
-        };
         vec![
             line(&[[-5.0, rail], [5.0, rail]], 0.015, Role::Ground),
             line(
@@ -319,29 +257,12 @@ impl Robot for Cartpole {
             ),
             disc([y - 0.6 * half, rail + wheel], wheel, Role::Joint),
             disc([y + 0.6 * half, rail + wheel], wheel, Role::Joint),
-            Shape::Polygon {
-                points: rounded_box([y - half, bottom], [y + half, top], 0.25 * half),
-                role: Role::Body,
-            },
+            chamfered([y - half, bottom], [y + half, top], 0.25 * half, Role::Body),
             line(&[[y, 0.0], tip], 0.04, Role::Limb),
             disc([y, 0.0], 0.035, Role::Joint),
             disc(tip, 0.1 * pole.cbrt(), Role::Joint),
         ]
     }
-}
-
-/// Corners of a rectangle with its edges cut by `cut`.
-fn rounded_box([left, bottom]: [f64; 2], [right, top]: [f64; 2], cut: f64) -> Vec<[f64; 2]> {
-    vec![
-        [left + cut, bottom],
-        [right - cut, bottom],
-        [right, bottom + cut],
-        [right, top - cut],
-        [right - cut, top],
-        [left + cut, top],
-        [left, top - cut],
-        [left, bottom + cut],
-    ]
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 pub mod cartpole;
 pub mod simulate;
+mod sketch;
 pub mod trajectories;
 
 use std::{fmt::Debug, sync::Arc};
@@ -19,6 +20,10 @@ pub struct Quantity {
     pub symbol: &'static str,
     /// SI unit.
     pub unit: &'static str,
+}
+
+const fn quantity(symbol: &'static str, unit: &'static str) -> Quantity {
+    Quantity { symbol, unit }
 }
 
 /// One physical parameter φ_j that varies between environments.

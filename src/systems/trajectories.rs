@@ -1,11 +1,17 @@
 //! Tasks of robots: trajectories under sinusoidal inputs, from random starts.
 
-use std::{f64::consts::TAU, sync::Arc};
+use std::{
+    f64::consts::{PI, TAU},
+    sync::Arc,
+};
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 
-use super::{Robot, Samples, Split, SystemError, Task, simulate::Integrator};
+use super::{
+    Robot, Samples, Split, SystemError, Task,
+    simulate::{Integrator, check_setting},
+};
 use crate::random;
 
 /// Starts tried before an environment is refused because its speeds always reach the limit.
@@ -32,14 +38,88 @@ impl Sine {
     pub fn samples(&self, steps: usize, time_step: f64) -> Vec<f64> {
         (0..steps).map(|k| self.at(k as f64 * time_step)).collect()
     }
+}
 
-    /// A random sine: amplitude 0.8 to 1.2 of `amplitude`, any phase, a period in the range [s].
-    pub fn random(amplitude: f64, periods: (f64, f64), rng: &mut ChaCha8Rng) -> Self {
-        Self {
-            amplitude: amplitude * rng.random_range(0.8..=1.2),
-            period: rng.random_range(periods.0..=periods.1),
+/// How the trajectories of a robot's tasks are made.
+///
+/// Training trajectory i has the input `A sin(2πt/P + ψ)` with `P = 100 (⌊i/2⌋ mod n + 1)` steps
+/// and `ψ = ⌊i/4⌋ π/2 − π`. Test tasks are one trajectory under a random sine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sampling {
+    /// Trajectories of a training task.
+    pub trajectories: usize,
+    /// Steps of a training trajectory.
+    pub steps: usize,
+    /// Steps of the one trajectory of a test task; the first ones are the shots.
+    pub test_steps: usize,
+    /// Amplitude A of the input, in its unit.
+    pub amplitude: f64,
+    /// Number n of different periods: 100, 200, .., 100 n steps.
+    pub periods: usize,
+    /// Starts are uniform within this distance of a rest, in each state variable and its unit.
+    pub spread: f64,
+}
+
+impl Sampling {
+    /// The task of one environment. Trajectories start around the two `rests` in turn, test
+    /// trajectories around either with even odds.
+    pub fn task(
+        &self,
+        robot: &dyn Robot,
+        parameters: &[f64],
+        split: Split,
+        seed: u64,
+        rests: [&[f64]; 2],
+    ) -> Result<Task, SystemError> {
+        let mut rng = generator(parameters, split, seed);
+        let mut recorder = Recorder::new(robot, parameters)?;
+        if split == Split::Train {
+            for i in 0..self.trajectories {
+                let inputs = self.training_sine(i, robot.time_step());
+                let inputs = inputs.samples(self.steps, robot.time_step());
+                recorder.add(&inputs, || self.start(rests[i % 2], &mut rng))?;
+            }
+        } else {
+            let inputs = self.random_sine(robot.time_step(), &mut rng);
+            let inputs = inputs.samples(self.test_steps, robot.time_step());
+            let rest = rests[usize::from(rng.random::<bool>())];
+            recorder.add(&inputs, || self.start(rest, &mut rng))?;
+        }
+        Ok(recorder.task())
+    }
+
+    /// Refuses settings for which the tasks make no sense.
+    pub fn check(&self) -> Result<(), SystemError> {
+        let count = |name, n: usize, max| check_setting(name, n as f64, (1.0, max), "");
+        count("number of trajectories", self.trajectories, 1e4)?;
+        count("number of training steps", self.steps, 1e6)?;
+        count("number of test steps", self.test_steps, 1e6)?;
+        count("number of periods", self.periods, 1e3)?;
+        check_setting("input amplitude", self.amplitude, (0.0, 1e3), "")?;
+        check_setting("spread of the starts", self.spread, (0.0, PI), "rad")
+    }
+
+    fn training_sine(&self, i: usize, time_step: f64) -> Sine {
+        Sine {
+            amplitude: self.amplitude,
+            period: 100.0 * (i / 2 % self.periods + 1) as f64 * time_step,
+            phase: (i / 4) as f64 * PI / 2.0 - PI,
+        }
+    }
+
+    /// Amplitude 0.8 to 1.2 of the training's, any phase, a period of 100 to 100 n steps.
+    fn random_sine(&self, time_step: f64, rng: &mut ChaCha8Rng) -> Sine {
+        Sine {
+            amplitude: self.amplitude * rng.random_range(0.8..=1.2),
+            period: 100.0 * rng.random_range(1.0..=self.periods as f64) * time_step,
             phase: rng.random_range(0.0..TAU),
         }
+    }
+
+    fn start(&self, rest: &[f64], rng: &mut ChaCha8Rng) -> Vec<f64> {
+        rest.iter()
+            .map(|x| x + self.spread * rng.random_range(-1.0..=1.0))
+            .collect()
     }
 }
 
