@@ -111,21 +111,21 @@ impl<M: AffineModel> OnlineLeastSquares<M> {
 impl<M: AffineModel> OnlineModel for OnlineLeastSquares<M> {
     fn observe(&mut self, features: &[f64], input: f64) -> bool {
         let rest = input - self.model.features_into(features, &mut self.features);
-        let innovation = self.estimate.innovation(&self.features, rest);
+        let innovation = self.estimate.update(&self.features, rest);
         let changed = match &mut self.change {
             Some(change) => change.update(innovation.normalised),
             None => false,
         };
         if changed {
             self.estimate.reset_covariance();
+            self.estimate.update(&self.features, rest);
         }
-        self.estimate.update(&self.features, rest);
         changed
     }
 
     fn predict(&mut self, features: &[f64]) -> f64 {
         let bias = self.model.features_into(features, &mut self.features);
-        bias + self.estimate.predict(&self.features)
+        bias + self.estimate.predict(&self.features) + self.estimate.drift()
     }
 
     fn identify(&self) -> Option<Estimate> {

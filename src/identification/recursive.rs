@@ -5,10 +5,17 @@
 //!
 //! P is the covariance of ω in units of the noise variance: `cov ω = σ² P`. It is kept symmetric
 //! and its trace is capped, so that forgetting cannot wind it up while nothing excites it.
+//!
+//! A learned model's residuals are not white: they come in runs, because neighbouring states have
+//! similar errors. An optional [`Drift`] says so: `u = vᵀω + d + noise`, `d ← a d + step`. The same
+//! recursion then estimates d along with ω, and the error bars of ω stay honest.
 
 use nalgebra::{DMatrix, DVector};
 
-use super::error::{IdentificationError, check_finite, check_length, check_setting};
+use super::{
+    error::{IdentificationError, check_finite, check_length, check_setting},
+    model::dot,
+};
 
 /// Settings of the recursion.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +26,17 @@ pub struct RecursiveSettings {
     pub noise: f64,
     /// Standard deviation of each unknown before any observation (and after a reset), above 0.
     pub spread: Vec<f64>,
+    /// A slowly varying part of the residuals, if there is one.
+    pub drift: Option<Drift>,
+}
+
+/// A residual that varies slowly: d with standard deviation s and correlation `a` from step to step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drift {
+    /// Standard deviation s of d, in the input's unit, above 0.
+    pub size: f64,
+    /// Correlation a of d with its next value, 0 to below 1.
+    pub correlation: f64,
 }
 
 /// The prediction error of one observation, made before it was used.
@@ -34,6 +52,9 @@ pub struct Innovation {
 #[derive(Clone, Debug)]
 pub struct RecursiveLeastSquares {
     settings: RecursiveSettings,
+    /// Number of unknowns without the drift.
+    size: usize,
+    /// The unknowns, then the drift if there is one.
     weights: DVector<f64>,
     covariance: DMatrix<f64>,
     largest_trace: f64,
@@ -44,92 +65,117 @@ pub struct RecursiveLeastSquares {
 impl RecursiveLeastSquares {
     /// Starts from weights ω₀ with the prior spread.
     pub fn new(start: &[f64], settings: RecursiveSettings) -> Result<Self, IdentificationError> {
-        let RecursiveSettings {
-            forgetting,
-            noise,
-            ref spread,
-        } = settings;
-        check_finite("start weight", start)?;
-        check_length("the prior spread", start.len(), spread.len())?;
-        let allowed = forgetting > 0.0 && forgetting <= 1.0;
-        check_setting(
-            "the forgetting factor",
-            forgetting,
-            "above 0 and at most 1",
-            allowed,
-        )?;
-        check_setting("the noise level", noise, "above 0", noise > 0.0)?;
-        for &width in spread {
-            check_setting("the prior spread", width, "above 0", width > 0.0)?;
-        }
+        check(start, &settings)?;
         let size = start.len();
-        let largest_trace = spread.iter().map(|s| (s / noise).powi(2)).sum();
+        let total = size + usize::from(settings.drift.is_some());
+        let prior = settings.spread.iter().map(|s| (s / settings.noise).powi(2));
         let mut this = Self {
+            size,
+            weights: DVector::from_column_slice(start).resize_vertically(total, 0.0),
+            covariance: DMatrix::zeros(total, total),
+            largest_trace: prior.sum(),
+            gain: DVector::zeros(total),
+            features: DVector::zeros(total),
             settings,
-            weights: DVector::from_column_slice(start),
-            covariance: DMatrix::zeros(size, size),
-            largest_trace,
-            gain: DVector::zeros(size),
-            features: DVector::zeros(size),
         };
         this.reset_covariance();
         Ok(this)
     }
 
-    /// Forgets how certain the estimate was, but not the estimate: P ← P₀.
+    /// Forgets how certain the estimate was, but not the estimate: P ← P₀. The drift starts anew.
     pub fn reset_covariance(&mut self) {
         self.covariance.fill(0.0);
+        let noise = self.settings.noise;
         for (unknown, width) in self.settings.spread.iter().enumerate() {
-            self.covariance[(unknown, unknown)] = (width / self.settings.noise).powi(2);
+            self.covariance[(unknown, unknown)] = (width / noise).powi(2);
+        }
+        if let Some(drift) = self.settings.drift {
+            self.weights[self.size] = 0.0;
+            self.covariance[(self.size, self.size)] = (drift.size / noise).powi(2);
         }
     }
 
-    /// The innovation of an observation, without learning from it. `features` has one number an
-    /// unknown; missing ones count as zero.
-    pub fn innovation(&self, features: &[f64], input: f64) -> Innovation {
-        let mut error = input;
-        let mut uncertainty = 1.0;
-        for (i, &vi) in features.iter().enumerate().take(self.weights.len()) {
-            error -= vi * self.weights[i];
-            for (j, &vj) in features.iter().enumerate().take(self.weights.len()) {
-                uncertainty += vi * vj * self.covariance[(i, j)];
-            }
+    /// Learns from one observation; returns its innovation, made before. An observation that is
+    /// not finite changes nothing. `features` has one number an unknown, missing ones count as 0.
+    pub fn update(&mut self, features: &[f64], input: f64) -> Innovation {
+        self.forget();
+        let innovation = self.innovation(features, input);
+        if innovation.normalised.is_finite() {
+            self.learn(innovation.error);
         }
-        let normalised = error / (self.settings.noise * uncertainty.sqrt());
+        innovation
+    }
+
+    /// Undoes nothing and learns nothing: the innovation that [`Self::update`] would return.
+    /// Takes `&mut self` for its memory alone.
+    pub fn innovation(&mut self, features: &[f64], input: f64) -> Innovation {
+        self.features.fill(0.0);
+        for (slot, &value) in self.features.iter_mut().zip(features).take(self.size) {
+            *slot = value;
+        }
+        if self.settings.drift.is_some() {
+            self.features[self.size] = 1.0;
+        }
+        let error = input - self.features.dot(&self.weights);
+        self.gain.gemv(1.0, &self.covariance, &self.features, 0.0);
+        let variance = 1.0 + self.features.dot(&self.gain);
+        let normalised = error / (self.settings.noise * variance.sqrt());
         Innovation { error, normalised }
     }
 
-    /// Learns from one observation. An observation that is not finite is ignored.
-    pub fn update(&mut self, features: &[f64], input: f64) {
-        let size = self.weights.len();
-        self.features.fill(0.0);
-        for (slot, &value) in self.features.iter_mut().zip(features) {
-            *slot = value;
-        }
-        let error = input - self.features.dot(&self.weights);
-        if !(error.is_finite() && self.features.iter().all(|v| v.is_finite())) {
-            return;
-        }
-        let forgetting = self.settings.forgetting;
-        self.gain.gemv(1.0, &self.covariance, &self.features, 0.0);
-        let scale = 1.0 / (forgetting + self.features.dot(&self.gain));
-        self.weights.axpy(scale * error, &self.gain, 1.0);
-        for i in 0..size {
-            for j in 0..=i {
-                let entry = self.covariance[(i, j)] - scale * self.gain[i] * self.gain[j];
-                self.covariance[(i, j)] = entry / forgetting;
-                self.covariance[(j, i)] = entry / forgetting;
+    /// Before an observation: P ← P/λ for the unknowns, and the drift takes a step.
+    fn forget(&mut self) {
+        let grow = 1.0 / self.settings.forgetting;
+        for i in 0..self.size {
+            for j in 0..self.size {
+                self.covariance[(i, j)] *= grow;
             }
         }
-        let trace = self.covariance.trace();
-        if trace > self.largest_trace {
-            self.covariance *= self.largest_trace / trace;
+        let trace: f64 = (0..self.size).map(|i| self.covariance[(i, i)]).sum();
+        let shrink = (self.largest_trace / trace).min(1.0);
+        for i in 0..self.size {
+            for j in 0..self.size {
+                self.covariance[(i, j)] *= shrink;
+            }
+        }
+        if let Some(Drift { size, correlation }) = self.settings.drift {
+            let across = correlation * (grow * shrink).sqrt();
+            for i in 0..self.size {
+                self.covariance[(i, self.size)] *= across;
+                self.covariance[(self.size, i)] *= across;
+            }
+            let variance = (size / self.settings.noise).powi(2);
+            let kept = correlation * correlation;
+            let last = &mut self.covariance[(self.size, self.size)];
+            *last = kept * *last + (1.0 - kept) * variance;
+            self.weights[self.size] *= correlation;
+        }
+    }
+
+    /// With Pv in `gain`: K = Pv/(1 + vᵀPv), ω ← ω + K e, P ← P − K vᵀP.
+    fn learn(&mut self, error: f64) {
+        let scale = 1.0 / (1.0 + self.features.dot(&self.gain));
+        self.weights.axpy(scale * error, &self.gain, 1.0);
+        for i in 0..self.weights.len() {
+            for j in 0..=i {
+                let entry = self.covariance[(i, j)] - scale * self.gain[i] * self.gain[j];
+                self.covariance[(i, j)] = entry;
+                self.covariance[(j, i)] = entry;
+            }
         }
     }
 
     /// The estimate ω.
     pub fn weights(&self) -> &[f64] {
-        self.weights.as_slice()
+        &self.weights.as_slice()[..self.size]
+    }
+
+    /// The drift d as last estimated, 0 without one.
+    pub fn drift(&self) -> f64 {
+        self.weights.as_slice()[self.size..]
+            .first()
+            .copied()
+            .unwrap_or(0.0)
     }
 
     /// Covariance σ²P of two unknowns of the estimate.
@@ -142,19 +188,48 @@ impl RecursiveLeastSquares {
         self.covariance(unknown, unknown).max(0.0).sqrt()
     }
 
-    /// The prediction vᵀω.
+    /// The prediction vᵀω, without the drift.
     pub fn predict(&self, features: &[f64]) -> f64 {
-        features
-            .iter()
-            .zip(self.weights.iter())
-            .map(|(v, w)| v * w)
-            .sum()
+        dot(features, self.weights())
     }
 
     /// Settings in use.
     pub fn settings(&self) -> &RecursiveSettings {
         &self.settings
     }
+}
+
+fn check(start: &[f64], settings: &RecursiveSettings) -> Result<(), IdentificationError> {
+    let RecursiveSettings {
+        forgetting,
+        noise,
+        ref spread,
+        drift,
+    } = *settings;
+    check_finite("start weight", start)?;
+    check_length("the prior spread", start.len(), spread.len())?;
+    let allowed = forgetting > 0.0 && forgetting <= 1.0;
+    check_setting(
+        "the forgetting factor",
+        forgetting,
+        "above 0 and at most 1",
+        allowed,
+    )?;
+    check_setting("the noise level", noise, "above 0", noise > 0.0)?;
+    for &width in spread {
+        check_setting("the prior spread", width, "above 0", width > 0.0)?;
+    }
+    if let Some(Drift { size, correlation }) = drift {
+        check_setting("the drift's size", size, "above 0", size > 0.0)?;
+        let allowed = (0.0..1.0).contains(&correlation);
+        check_setting(
+            "the drift's correlation",
+            correlation,
+            "0 to below 1",
+            allowed,
+        )?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -169,6 +244,7 @@ mod tests {
             forgetting,
             noise: 0.1,
             spread: vec![10.0; 3],
+            drift: None,
         }
     }
 
@@ -223,6 +299,7 @@ mod tests {
                 forgetting,
                 noise,
                 spread: vec![spread],
+                drift: None,
             };
             let error = RecursiveLeastSquares::new(&[0.0], settings).unwrap_err();
             assert!(
