@@ -1,8 +1,10 @@
 //! References, tracking, the adaptive loop and model predictive control.
 
 pub mod adaptive;
+pub mod arm_swing_up;
 pub mod error;
 pub mod feedback;
+pub mod ilqr;
 pub mod lqr;
 pub mod plant;
 pub mod reference;

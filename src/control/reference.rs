@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::systems::{
     Robot, SystemError,
     cartpole::Cartpole,
-    simulate::{Integrator, simulate},
+    simulate::{Integrator, checked, simulate},
     trajectories::Sine,
 };
 
@@ -49,12 +49,8 @@ impl Reference {
         for step in 0..steps {
             let input = policy(&reference.states[step], step);
             let next = robot.step(parameters, &reference.states[step], input);
-            if next.iter().any(|value| !value.is_finite()) {
-                let system = robot.description().name;
-                return Err(SystemError::Diverged { system, step });
-            }
             reference.inputs.push(input);
-            reference.states.push(next);
+            reference.states.push(checked(robot, next, step)?);
         }
         Ok(reference)
     }

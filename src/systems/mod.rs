@@ -4,7 +4,11 @@
 //! targets y. Static fields (charges, capacitor) sample every task at the same points; robots
 //! (pendulum, cartpole, arm, Upkie) yield trajectories.
 
+pub mod arm;
 pub mod cartpole;
+pub mod pendulum;
+#[cfg(test)]
+mod robot_tests;
 pub mod simulate;
 mod sketch;
 pub mod trajectories;

@@ -4,6 +4,9 @@ use std::str::FromStr;
 
 use super::{Robot, SystemError};
 
+/// A state variable beyond this is no physics any more, whatever its unit.
+const LARGEST: f64 = 1e9;
+
 /// How a robot is advanced by one of its time steps h.
 ///
 /// States alternate positions and speeds, `(q1, q̇1, q2, q̇2, ..)`.
@@ -77,7 +80,7 @@ pub fn semi_implicit_euler(x: &[f64], derivative: &[f64], h: f64) -> Vec<f64> {
 /// The states of a run, the start first: one more than there are inputs.
 ///
 /// Refuses parameters, settings, starts and inputs that make no sense, and stops with an error at
-/// the first state that is not finite.
+/// the first state that is not finite or beyond 1e9.
 pub fn simulate(
     robot: &dyn Robot,
     parameters: &[f64],
@@ -96,15 +99,20 @@ pub fn simulate(
             )));
         }
         let next = integrator.step(robot, parameters, &states[step], input);
-        if next.iter().any(|value| !value.is_finite()) {
-            return Err(SystemError::Diverged {
-                system: robot.description().name,
-                step,
-            });
-        }
-        states.push(next);
+        states.push(checked(robot, next, step)?);
     }
     Ok(states)
+}
+
+/// The state that follows `step`, if it is finite and not absurdly large.
+pub fn checked(robot: &dyn Robot, next: Vec<f64>, step: usize) -> Result<Vec<f64>, SystemError> {
+    if next.iter().all(|value| value.abs() < LARGEST) {
+        return Ok(next);
+    }
+    Err(SystemError::Diverged {
+        system: robot.description().name,
+        step,
+    })
 }
 
 fn check_start(robot: &dyn Robot, start: &[f64]) -> Result<(), SystemError> {

@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{
     Robot, Samples, Split, SystemError, Task,
-    simulate::{Integrator, check_setting},
+    simulate::{Integrator, check_setting, checked},
 };
 use crate::random;
 
@@ -199,14 +199,10 @@ impl<'a> Recorder<'a> {
         let mut states = vec![start];
         for (step, &u) in us.iter().enumerate() {
             let (next, limited) = self.advance(&states[step], u);
-            if next.iter().any(|value| !value.is_finite()) {
-                let system = self.robot.description().name;
-                return Err(SystemError::Diverged { system, step });
-            }
             if limited {
                 return Ok(None);
             }
-            states.push(next);
+            states.push(checked(self.robot, next, step)?);
         }
         Ok(Some(states))
     }
