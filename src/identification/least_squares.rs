@@ -147,14 +147,14 @@ fn check(
 }
 
 /// What the shots see of the unknowns.
-struct Spectrum {
-    rank: usize,
-    condition: f64,
+pub(crate) struct Spectrum {
+    pub(crate) rank: usize,
+    pub(crate) condition: f64,
     determination: Vec<f64>,
 }
 
 /// Singular values of the features with columns of one length, so that units do not matter.
-fn spectrum(features: &DMatrix<f64>) -> Spectrum {
+pub(crate) fn spectrum(features: &DMatrix<f64>) -> Spectrum {
     let unknowns = features.ncols();
     let mut scaled = features.clone();
     for mut column in scaled.column_iter_mut() {

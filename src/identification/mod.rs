@@ -3,7 +3,9 @@
 pub mod affine_map;
 pub mod change;
 pub mod error;
+pub mod identifier;
 pub mod least_squares;
 pub mod model;
 pub mod online;
 pub mod recursive;
+pub mod residuals;
