@@ -112,6 +112,7 @@ impl<R: Robot, F: Feedback, M: OnlineModel> AdaptiveLoop<R, F, M> {
     pub fn step(&mut self) -> Result<Option<Tick>, ControlError> {
         let step = self.plant.steps();
         let before = self.plant.state().to_vec();
+        let truth = self.plant.parameters().to_vec();
         let Some(input) = self.controller.input(&before) else {
             return Ok(None);
         };
@@ -125,7 +126,7 @@ impl<R: Robot, F: Feedback, M: OnlineModel> AdaptiveLoop<R, F, M> {
             input,
             estimate: self.controller.model().identify(),
             detected,
-            truth: self.plant.parameters().to_vec(),
+            truth,
         }))
     }
 

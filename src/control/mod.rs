@@ -9,3 +9,4 @@ pub mod lqr;
 pub mod plant;
 pub mod reference;
 pub mod swing_up;
+pub mod tracking;

@@ -86,7 +86,17 @@ impl<R: Robot> Plant<R> {
             parameter,
             value,
         });
+        self.take_events();
         Ok(())
+    }
+
+    /// Makes the changes of the step that comes next.
+    fn take_events(&mut self) {
+        for event in &self.events {
+            if event.step == self.step {
+                self.parameters[event.parameter] = event.value;
+            }
+        }
     }
 
     fn checked(&self, parameter: usize, value: f64) -> Result<Vec<f64>, ControlError> {
@@ -106,11 +116,6 @@ impl<R: Robot> Plant<R> {
 
     /// Moves one time step under `input`; returns the new state.
     pub fn apply(&mut self, input: f64) -> Result<&[f64], ControlError> {
-        for event in &self.events {
-            if event.step == self.step {
-                self.parameters[event.parameter] = event.value;
-            }
-        }
         let noise: f64 = StandardNormal.sample(&mut self.rng);
         let force = input + self.disturbance * noise;
         let next = self.robot.step(&self.parameters, &self.state, force);
@@ -122,6 +127,7 @@ impl<R: Robot> Plant<R> {
         }
         self.state = next;
         self.step += 1;
+        self.take_events();
         Ok(&self.state)
     }
 
@@ -130,7 +136,7 @@ impl<R: Robot> Plant<R> {
         &self.state
     }
 
-    /// The true parameters now: for displays and figures of merit, never for a controller.
+    /// The true parameters, those of the next step: for displays and figures of merit, never for a controller.
     pub fn parameters(&self) -> &[f64] {
         &self.parameters
     }
