@@ -2,10 +2,12 @@
 
 pub mod adaptive;
 pub mod arm_swing_up;
+pub mod box_qp;
 pub mod error;
 pub mod feedback;
 pub mod ilqr;
 pub mod lqr;
+pub mod mpc;
 pub mod plant;
 pub mod reference;
 pub mod swing_up;
