@@ -13,6 +13,7 @@ mod lines;
 pub mod loss;
 pub mod nullable;
 pub mod number;
+mod path;
 mod pen;
 mod scatter;
 mod series;

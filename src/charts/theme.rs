@@ -45,20 +45,28 @@ impl Hue {
         Self::Neutral,
     ];
 
+    /// The name in links, files and the style sheet.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Camel => "camel",
+            Self::PhiCamel => "phi-camel",
+            Self::Anil => "anil",
+            Self::Maml => "maml",
+            Self::Coda => "coda",
+            Self::R2d2 => "r2d2",
+            Self::Cavia => "cavia",
+            Self::Analytic => "analytic",
+            Self::Oracle => "oracle",
+            Self::Neutral => "neutral",
+        }
+    }
+
     /// The role of a method by its name in links, such as `phi-camel`; unknown names are neutral.
     pub fn of_method(name: &str) -> Self {
-        match name {
-            "camel" => Self::Camel,
-            "phi-camel" => Self::PhiCamel,
-            "anil" => Self::Anil,
-            "maml" => Self::Maml,
-            "coda" => Self::Coda,
-            "r2d2" => Self::R2d2,
-            "cavia" => Self::Cavia,
-            "analytic" => Self::Analytic,
-            "oracle" => Self::Oracle,
-            _ => Self::Neutral,
-        }
+        Self::ALL
+            .into_iter()
+            .find(|hue| hue.name() == name)
+            .unwrap_or(Self::Neutral)
     }
 
     /// A colour for the `index`-th of several quantities of one method, such as its parameters.
@@ -233,10 +241,32 @@ mod tests {
     }
 
     #[test]
+    fn the_style_sheet_has_the_same_colours() {
+        let (light, dark) = include_str!("../../style/main.css")
+            .split_once("@media (prefers-color-scheme: dark)")
+            .unwrap();
+        for (sheet, theme) in [(light, Theme::light()), (dark, Theme::dark())] {
+            let hex = |c: Colour| format!("#{:02x}{:02x}{:02x}", c.r, c.g, c.b);
+            for hue in Hue::ALL {
+                let line = format!("--{}: {};", hue.name(), hex(theme.hue(hue)));
+                assert!(sheet.contains(&line), "{line}");
+            }
+            for (name, colour) in [
+                ("card", theme.paper),
+                ("ink", theme.ink),
+                ("muted", theme.muted),
+            ] {
+                let line = format!("--{name}: {};", hex(colour));
+                assert!(sheet.contains(&line), "{line}");
+            }
+        }
+    }
+
+    #[test]
     fn link_names_and_serialised_names_agree() {
         for hue in Hue::ALL {
-            let name = serde_json::to_value(hue).unwrap();
-            assert_eq!(Hue::of_method(name.as_str().unwrap()), hue);
+            assert_eq!(serde_json::to_value(hue).unwrap(), hue.name());
+            assert_eq!(Hue::of_method(hue.name()), hue);
         }
     }
 
