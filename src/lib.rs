@@ -7,6 +7,7 @@
 //! The science (`systems`, `learners`, `identification`, `control`, `experiments`) knows nothing
 //! of browsers and runs the same natively.
 
+pub mod charts;
 pub mod control;
 pub mod identification;
 pub mod learners;
