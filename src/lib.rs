@@ -9,7 +9,12 @@
 
 pub mod charts;
 pub mod control;
+pub mod engine;
+pub mod experiments;
 pub mod identification;
 pub mod learners;
 pub mod random;
 pub mod systems;
+
+#[cfg(target_arch = "wasm32")]
+pub mod ui;
