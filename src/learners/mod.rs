@@ -1,1 +1,3 @@
 //! How it is learned: meta-learners on burn.
+
+pub mod net;
