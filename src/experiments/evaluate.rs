@@ -245,7 +245,7 @@ fn follow_with<R: Tipped + Clone>(
         }
     };
     let start = reference.states[0].clone();
-    let mut plant = Plant::new(robot, phi, &start)?;
+    let mut plant = Plant::new(robot, phi, &start, 0.0, spec.seed)?;
     let tracking = track(&mut plant, reference, feedback, &mut input)?;
     Ok(Motion {
         dt: reference.dt,
