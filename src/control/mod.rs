@@ -1,6 +1,7 @@
 //! References, tracking, the adaptive loop and model predictive control.
 
 pub mod arm_swing_up;
+pub mod balance;
 pub mod box_qp;
 pub mod ilqr;
 pub mod lqr;
