@@ -51,7 +51,7 @@ pub fn solve(
     })?;
     let (x, iterations, residual) = conjugate_gradients(&operator, &mut preconditioner, &b)?;
     let [width, height] = grid.size();
-    let mut values = Vec::with_capacity(grid.len());
+    let mut values = Vec::with_capacity(grid.node_count());
     for j in 0..height {
         let k = operator.index(0, j);
         values.extend_from_slice(&x[k..k + width]);
@@ -67,10 +67,10 @@ pub fn solve(
 }
 
 fn check(grid: &Grid, given: &[Option<f64>]) -> Result<(), SystemError> {
-    if given.len() != grid.len() {
+    if given.len() != grid.node_count() {
         return Err(SystemError::Invalid(format!(
             "the grid has {} nodes, but {} were given",
-            grid.len(),
+            grid.node_count(),
             given.len()
         )));
     }

@@ -10,13 +10,13 @@ const DOMAIN: [[f64; 2]; 2] = [[-4.0, -2.0], [4.0, 2.0]];
 fn awkward(grid: &Grid, seed: u64) -> Vec<Option<f64>> {
     let [width, height] = grid.size();
     let mut random = generator(seed, 0);
-    let mut given = vec![None; grid.len()];
+    let mut given = vec![None; grid.node_count()];
     for i in width / 4..3 * width / 4 {
         given[grid.index(i, height / 3)] = Some(-2.0);
         given[grid.index(i, (height / 3 + i / 3).min(height - 2))] = Some(2.0);
     }
     for _ in 0..5 {
-        let node = random.random_range(0..grid.len());
+        let node = random.random_range(0..grid.node_count());
         given[node] = Some(random.random_range(-3.0..3.0));
     }
     given
@@ -35,8 +35,8 @@ fn dense_solution(grid: &Grid, given: &[Option<f64>]) -> DVector<f64> {
             n
         }
     };
-    let mut matrix = DMatrix::zeros(grid.len(), grid.len());
-    let mut right_side = DVector::zeros(grid.len());
+    let mut matrix = DMatrix::zeros(grid.node_count(), grid.node_count());
+    let mut right_side = DVector::zeros(grid.node_count());
     for j in 0..height {
         for i in 0..width {
             let row = grid.index(i as usize, j as usize);
