@@ -13,3 +13,4 @@ pub mod identification;
 pub mod learners;
 pub mod random;
 pub mod systems;
+pub mod ui;
