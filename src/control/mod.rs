@@ -1,1 +1,14 @@
 //! References, tracking, the adaptive loop and model predictive control.
+
+pub mod adaptive;
+pub mod arm_swing_up;
+pub mod box_qp;
+pub mod error;
+pub mod feedback;
+pub mod ilqr;
+pub mod lqr;
+pub mod mpc;
+pub mod plant;
+pub mod reference;
+pub mod swing_up;
+pub mod tracking;

@@ -1,1 +1,11 @@
 //! Least squares, recursive least squares, change detection and error bars.
+
+pub mod affine_map;
+pub mod change;
+pub mod error;
+pub mod identifier;
+pub mod least_squares;
+pub mod model;
+pub mod online;
+pub mod recursive;
+pub mod residuals;

@@ -1,1 +1,178 @@
-//! How it is learned: meta-learners on burn.
+//! How it is learned: meta-learners after the paper's Table 1.
+//!
+//! A meta-learner has meta-parameters π, an adaptation rule w_t = A(π, D_t) and a model
+//! F(x; θ, w). It is trained on a device by minimising `L(π) = Σ_t ℓ(D_t; θ, A(π, D_t)) + R(π)`,
+//! for all tasks at once ([`Trainer`]). What comes out is a [`Model`] on the host, which adapts to
+//! the few shots of a new task, predicts, and gives the task's context for identification.
+//!
+//! A new learner is one file that implements [`Learner`] and one line in [`METHODS`].
+
+use std::{fmt::Debug, sync::Arc};
+
+use burn::tensor::Tensor;
+use rand_chacha::ChaCha8Rng;
+
+mod adam;
+mod anil;
+mod backbone;
+mod batches;
+mod camel;
+mod cavia;
+mod coda;
+mod error;
+mod host;
+mod lbfgs;
+mod maml;
+mod model;
+pub mod net;
+mod r2d2;
+mod ridge;
+mod scaling;
+pub mod settings;
+mod trainer;
+pub mod weights;
+
+#[cfg(test)]
+mod exactness;
+
+pub use backbone::Backbone;
+pub use batches::Batch;
+pub use error::LearnerError;
+pub use model::{Adapted, Model, TrainedTask, Workspace};
+pub use ridge::Prior;
+pub use scaling::Scaling;
+pub use settings::Settings;
+pub use trainer::{Progress, Trainer};
+
+/// A way to learn from several tasks.
+#[derive(Clone, Copy, Debug)]
+pub struct Method {
+    /// Name in links and on the command line.
+    pub name: &'static str,
+    /// Name for people.
+    pub title: &'static str,
+    /// The model and the adaptation rule, in plain text.
+    pub equation: &'static str,
+    /// Whether it adapts from known physical parameters instead of shots. Such a method is trained
+    /// as the one named by `trained_as`.
+    pub zero_shot: bool,
+    /// The method whose training it uses.
+    pub trained_as: &'static str,
+    build: fn(&Settings, Shape) -> Result<Arc<dyn Learner>, LearnerError>,
+}
+
+/// All methods.
+pub const METHODS: &[Method] = &[
+    camel::METHOD,
+    camel::ZERO_SHOT,
+    anil::METHOD,
+    maml::METHOD,
+    coda::METHOD,
+    r2d2::METHOD,
+    cavia::METHOD,
+];
+
+/// The method of that name.
+pub fn method(name: &str) -> Result<&'static Method, LearnerError> {
+    METHODS
+        .iter()
+        .find(|m| m.name == name)
+        .ok_or_else(|| LearnerError::UnknownMethod(name.to_owned()))
+}
+
+/// What a learner is built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Numbers in an input row, d.
+    pub inputs: usize,
+    /// Training tasks, T.
+    pub tasks: usize,
+}
+
+/// The learner that these settings describe.
+pub fn learner(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
+    settings.check()?;
+    (method(&settings.method)?.build)(settings, shape)
+}
+
+/// The meta-loss of one batch.
+#[derive(Debug)]
+pub struct Loss {
+    /// What is minimised, `[1]`.
+    pub objective: Tensor<1>,
+    /// Mean-square error after adaptation, without regularisers, `[1]`.
+    pub error: Tensor<1>,
+}
+
+impl Loss {
+    /// A loss without regulariser: the mean square of the residuals `[T, N]`.
+    fn of_residuals(residuals: Tensor<2>) -> Self {
+        let objective = residuals.square().mean();
+        let error = objective.clone().detach();
+        Self { objective, error }
+    }
+
+    /// Adds a regulariser `[1]` to the objective.
+    fn regularised(self, penalty: Tensor<1>) -> Self {
+        Self {
+            objective: self.objective + penalty,
+            ..self
+        }
+    }
+}
+
+/// Standardised shots of one task, row after row.
+#[derive(Clone, Copy, Debug)]
+pub struct Shots<'a> {
+    /// Inputs, rows of d numbers.
+    pub inputs: &'a [f64],
+    /// Targets, one a row.
+    pub targets: &'a [f64],
+}
+
+/// A meta-learner: meta-parameters π as one flat vector, a meta-loss on a device, and adaptation
+/// and prediction on the host. All data are standardised.
+pub trait Learner: Debug + Send + Sync {
+    /// Number of meta-parameters π.
+    fn parameter_count(&self) -> usize;
+
+    /// Seeded first meta-parameters.
+    fn initial_parameters(&self, rng: &mut ChaCha8Rng) -> Vec<f64>;
+
+    /// The meta-loss of a batch of all tasks, differentiable in the parameters `[P]`.
+    fn loss(&self, parameters: Tensor<1>, batch: &Batch) -> Loss;
+
+    /// Length of a task's context.
+    fn context_size(&self) -> usize;
+
+    /// Fewest shots from which it adapts.
+    fn least_shots(&self) -> usize {
+        1
+    }
+
+    /// The context of a training task, if π holds it.
+    fn trained_context(&self, _parameters: &[f64], _task: usize) -> Option<Vec<f64>> {
+        None
+    }
+
+    /// The adaptation rule A(π, D) on the host.
+    fn adapt(&self, parameters: &[f64], shots: Shots) -> Result<Adapted, LearnerError>;
+
+    /// The adapted model that a context stands for.
+    fn with_context(&self, parameters: &[f64], context: &[f64]) -> Result<Adapted, LearnerError>;
+
+    /// F(x; θ, w) for rows of inputs, one output each.
+    fn predict(
+        &self,
+        parameters: &[f64],
+        adapted: &Adapted,
+        inputs: &[f64],
+        outputs: &mut [f64],
+        workspace: &mut Workspace,
+    );
+
+    /// The feature and bias nets of a model that is affine in its context.
+    fn backbone(&self) -> Option<&Backbone> {
+        None
+    }
+}

@@ -4,6 +4,21 @@
 //! targets y. Static fields (charges, capacitor) sample every task at the same points; robots
 //! (pendulum, cartpole, arm, Upkie) yield trajectories.
 
+pub mod arm;
+pub mod capacitor;
+pub mod cartpole;
+pub mod charges;
+pub mod field_lines;
+pub mod grid;
+pub mod laplace;
+pub mod pendulum;
+pub mod plate;
+#[cfg(test)]
+mod robot_tests;
+pub mod simulate;
+mod sketch;
+pub mod trajectories;
+
 use std::{fmt::Debug, sync::Arc};
 
 use thiserror::Error;
@@ -15,6 +30,10 @@ pub struct Quantity {
     pub symbol: &'static str,
     /// SI unit.
     pub unit: &'static str,
+}
+
+const fn quantity(symbol: &'static str, unit: &'static str) -> Quantity {
+    Quantity { symbol, unit }
 }
 
 /// One physical parameter φ_j that varies between environments.
@@ -191,6 +210,9 @@ pub trait Robot: System {
     /// The state one time step later, with the system's own integrator and limits.
     fn step(&self, parameters: &[f64], state: &[f64], input: f64) -> Vec<f64>;
 
+    /// Brings a state back within the limits of the simulation (speeds), after each step.
+    fn limit(&self, _state: &mut [f64]) {}
+
     /// The input features x of the model, from the state and the one that follows it.
     fn features(&self, state: &[f64], next: &[f64]) -> Vec<f64>;
 
@@ -297,9 +319,28 @@ pub fn check_parameters(about: &Description, parameters: &[f64]) -> Result<(), S
 }
 
 /// All names that [`by_name`] knows.
-pub const NAMES: [&str; 0] = [];
+pub const NAMES: [&str; 8] = [
+    "pendulum",
+    "charges-dipole",
+    "charges-pair",
+    "charges-quadrupole",
+    "capacitor",
+    "capacitor-eps",
+    "cartpole",
+    "arm",
+];
 
 /// The system of that name, with the paper's settings.
 pub fn by_name(name: &str) -> Result<Box<dyn System>, SystemError> {
-    Err(SystemError::UnknownSystem(name.to_owned()))
+    Ok(match name {
+        "pendulum" => Box::new(pendulum::Pendulum::default()),
+        "charges-dipole" => Box::new(charges::Charges::dipole()),
+        "charges-pair" => Box::new(charges::Charges::pair()),
+        "charges-quadrupole" => Box::new(charges::Charges::quadrupole()),
+        "capacitor" => Box::new(capacitor::Capacitor::full()),
+        "capacitor-eps" => Box::new(capacitor::Capacitor::small()),
+        "cartpole" => Box::new(cartpole::Cartpole::default()),
+        "arm" => Box::new(arm::Arm::default()),
+        _ => return Err(SystemError::UnknownSystem(name.to_owned())),
+    })
 }

@@ -91,13 +91,12 @@ pub fn resizes(canvas: NodeRef<Canvas>) -> Signal<u32> {
         let callback = Closure::<dyn FnMut()>::new(move || {
             count.try_update(|n| *n = n.wrapping_add(1));
         });
-        if let Ok(observer) = ResizeObserver::new(callback.as_ref().unchecked_ref()) {
-            observer.observe(&canvas);
-            watched.set_value(Some(Watched {
-                observer,
-                _callback: callback,
-            }));
-        }
+        let observer = ResizeObserver::new(&callback);
+        observer.observe(&canvas);
+        watched.set_value(Some(Watched {
+            observer,
+            _callback: callback,
+        }));
     });
     count.into()
 }

@@ -1,0 +1,147 @@
+//! Online adaptive control (paper, Algorithm 2): `u = F(x̄; ŵ) + feedback`, ŵ updated each step.
+//!
+//! The [`Plant`] owns the true parameters and their changes. The [`Controller`] owns the reference,
+//! the feedback and the model, and is called with nothing but measured states and the inputs it
+//! chose itself: it has no way to learn that or when something changes but to notice.
+
+use serde::{Deserialize, Serialize};
+
+use super::{error::ControlError, feedback::Feedback, plant::Plant, reference::Reference};
+use crate::{
+    identification::online::{Estimate, OnlineModel},
+    systems::Robot,
+};
+
+/// What tracks a reference with a model that adapts.
+#[derive(Clone, Debug)]
+pub struct Controller<F, M> {
+    /// Features of the reference, computed once: row k for step k.
+    features: Vec<Vec<f64>>,
+    reference: Reference,
+    feedback: F,
+    model: M,
+    step: usize,
+}
+
+impl<F: Feedback, M: OnlineModel> Controller<F, M> {
+    /// Tracks `reference`, which must be longer than the `window` of steps that adaptation takes.
+    pub fn new(
+        robot: &dyn Robot,
+        reference: Reference,
+        feedback: F,
+        model: M,
+        window: usize,
+    ) -> Result<Self, ControlError> {
+        if reference.len() <= window {
+            return Err(ControlError::ReferenceTooShort {
+                steps: reference.len(),
+                window,
+            });
+        }
+        let features = (0..reference.len())
+            .map(|k| reference.features(robot, k))
+            .collect();
+        Ok(Self {
+            features,
+            reference,
+            feedback,
+            model,
+            step: 0,
+        })
+    }
+
+    /// The input for the measured state; `None` at the end of the reference.
+    pub fn input(&mut self, state: &[f64]) -> Option<f64> {
+        let predicted = self.model.predict(self.features.get(self.step)?);
+        let target = self.reference.states.get(self.step)?;
+        Some(predicted + self.feedback.input(self.step, state, target))
+    }
+
+    /// Learns from the features that were measured under `input` and goes on to the next step;
+    /// true when the model noticed a change.
+    pub fn observe(&mut self, features: &[f64], input: f64) -> bool {
+        self.step += 1;
+        self.model.observe(features, input)
+    }
+
+    /// State that the reference asks for now.
+    pub fn target(&self) -> &[f64] {
+        let last = self.reference.states.len() - 1;
+        &self.reference.states[self.step.min(last)]
+    }
+
+    /// The model.
+    pub fn model(&self) -> &M {
+        &self.model
+    }
+}
+
+/// What one step of the loop did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tick {
+    /// Number of the step, from 0.
+    pub step: usize,
+    /// State after the step.
+    pub state: Vec<f64>,
+    /// State that the reference has there.
+    pub reference: Vec<f64>,
+    /// Input that was applied.
+    pub input: f64,
+    /// Identified parameters with error bars, if the model identifies.
+    pub estimate: Option<Estimate>,
+    /// Whether the model noticed a change in this step.
+    pub detected: bool,
+    /// The true parameters, which the controller does not see.
+    pub truth: Vec<f64>,
+}
+
+/// A plant under adaptive control, tick by tick.
+#[derive(Clone, Debug)]
+pub struct AdaptiveLoop<R, F, M> {
+    plant: Plant<R>,
+    controller: Controller<F, M>,
+}
+
+impl<R: Robot, F: Feedback, M: OnlineModel> AdaptiveLoop<R, F, M> {
+    /// Puts a plant under control.
+    pub fn new(plant: Plant<R>, controller: Controller<F, M>) -> Self {
+        Self { plant, controller }
+    }
+
+    /// One control step; `None` at the end of the reference.
+    pub fn step(&mut self) -> Result<Option<Tick>, ControlError> {
+        let step = self.plant.steps();
+        let before = self.plant.state().to_vec();
+        let truth = self.plant.parameters().to_vec();
+        let Some(input) = self.controller.input(&before) else {
+            return Ok(None);
+        };
+        let state = self.plant.apply(input)?.to_vec();
+        let features = self.plant.robot().features(&before, &state);
+        let detected = self.controller.observe(&features, input);
+        Ok(Some(Tick {
+            step,
+            state,
+            reference: self.controller.target().to_vec(),
+            input,
+            estimate: self.controller.model().identify(),
+            detected,
+            truth,
+        }))
+    }
+
+    /// The plant, for the visitor who changes a mass.
+    pub fn plant_mut(&mut self) -> &mut Plant<R> {
+        &mut self.plant
+    }
+
+    /// The plant.
+    pub fn plant(&self) -> &Plant<R> {
+        &self.plant
+    }
+
+    /// The controller.
+    pub fn controller(&self) -> &Controller<F, M> {
+        &self.controller
+    }
+}

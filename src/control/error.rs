@@ -1,0 +1,50 @@
+//! What can be wrong with a request to control.
+
+use thiserror::Error;
+
+use crate::{identification::error::IdentificationError, systems::SystemError};
+
+/// Why a control run cannot start or go on.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum ControlError {
+    /// The plant's parameters or state make no sense.
+    #[error(transparent)]
+    System(#[from] SystemError),
+    /// The model's adaptation failed.
+    #[error(transparent)]
+    Identification(#[from] IdentificationError),
+    /// A reference that is over before the controller can have adapted.
+    #[error("the reference has {steps} steps, but adaptation alone takes {window}")]
+    ReferenceTooShort {
+        /// Steps of the reference.
+        steps: usize,
+        /// Steps that adaptation takes.
+        window: usize,
+    },
+    /// A controller that needs a trained model, but there is none.
+    #[error("the controller '{method}' needs a trained model of {system}; train one first")]
+    NoModel {
+        /// Controller name.
+        method: String,
+        /// System name.
+        system: String,
+    },
+    /// A setting outside its range.
+    #[error("{name} must be {allowed}, but is {value}")]
+    Setting {
+        /// Name of the setting.
+        name: &'static str,
+        /// Given value.
+        value: f64,
+        /// What is allowed, in words.
+        allowed: String,
+    },
+    /// The plant under control left the finite numbers.
+    #[error("the plant diverged at step {step} under input {input}")]
+    Diverged {
+        /// Step at which it diverged.
+        step: usize,
+        /// Input that was applied.
+        input: f64,
+    },
+}

@@ -1,0 +1,163 @@
+//! Inverse-dynamics tracking (paper, A.3): `u = F(x̄) + K (q̄ − q) + K′ (q̄̇ − q̇)`.
+//!
+//! The model F predicts the input that the reference's own features x̄ call for; a weak feedback
+//! corrects the rest. The better the model, the closer the robot stays to the reference.
+
+use serde::{Deserialize, Serialize};
+
+use super::{error::ControlError, feedback::Feedback, plant::Plant, reference::Reference};
+use crate::{
+    identification::{
+        error::{IdentificationError, check_length},
+        model::{AffineModel, dot},
+        online::OnlineModel,
+    },
+    systems::{Robot, arm::Arm, cartpole::Cartpole},
+};
+
+/// Share of the full height that a tip must keep for the robot to count as upright.
+const UPRIGHT: f64 = 0.9;
+/// Time at the end for which it must [s].
+const HOLD: f64 = 0.2;
+
+/// A model of the inverse dynamics: the input that explains features x.
+pub trait InverseModel {
+    /// The input u for features x.
+    fn input(&mut self, features: &[f64]) -> f64;
+}
+
+/// A known formula is a model: analytic inverse dynamics, or the oracle's with true parameters.
+impl<F: FnMut(&[f64]) -> f64> InverseModel for F {
+    fn input(&mut self, features: &[f64]) -> f64 {
+        self(features)
+    }
+}
+
+/// A model that is affine in its weights, adapted to one task.
+#[derive(Clone, Debug)]
+pub struct AdaptedModel<M> {
+    model: M,
+    weights: Vec<f64>,
+    features: Vec<f64>,
+}
+
+impl<M: AffineModel> AdaptedModel<M> {
+    /// The model with these weights.
+    pub fn new(model: M, weights: &[f64]) -> Result<Self, IdentificationError> {
+        check_length("the weights", model.size(), weights.len())?;
+        Ok(Self {
+            features: vec![0.0; model.size()],
+            weights: weights.to_vec(),
+            model,
+        })
+    }
+}
+
+impl<M: AffineModel> InverseModel for AdaptedModel<M> {
+    fn input(&mut self, features: &[f64]) -> f64 {
+        let bias = self.model.features_into(features, &mut self.features);
+        bias + dot(&self.weights, &self.features)
+    }
+}
+
+/// An online model, frozen.
+#[derive(Clone, Debug)]
+pub struct Frozen<M>(pub M);
+
+impl<M: OnlineModel> InverseModel for Frozen<M> {
+    fn input(&mut self, features: &[f64]) -> f64 {
+        self.0.predict(features)
+    }
+}
+
+/// A robot with a tip that shall reach the top.
+pub trait Tipped: Robot {
+    /// Place of the tip [m].
+    fn tip(&self, state: &[f64]) -> [f64; 2];
+
+    /// Height of the tip when upright [m].
+    fn reach(&self) -> f64;
+}
+
+impl Tipped for Cartpole {
+    fn tip(&self, state: &[f64]) -> [f64; 2] {
+        Cartpole::tip(self, state)
+    }
+
+    fn reach(&self) -> f64 {
+        self.length
+    }
+}
+
+impl Tipped for Arm {
+    fn tip(&self, state: &[f64]) -> [f64; 2] {
+        self.joints(state)[1]
+    }
+
+    fn reach(&self) -> f64 {
+        let upright = [std::f64::consts::PI, 0.0, 0.0, 0.0];
+        self.joints(&upright)[1][1]
+    }
+}
+
+/// Distance between two tips [m].
+pub fn tip_distance(robot: &impl Tipped, state: &[f64], target: &[f64]) -> f64 {
+    let (a, b) = (robot.tip(state), robot.tip(target));
+    (a[0] - b[0]).hypot(a[1] - b[1])
+}
+
+/// How a tracking run went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tracking {
+    /// States, the start first.
+    pub states: Vec<Vec<f64>>,
+    /// Inputs that were applied.
+    pub inputs: Vec<f64>,
+    /// Distance of the tip to the reference's after each step [m].
+    pub errors: Vec<f64>,
+    /// Sum of the errors [m].
+    pub total: f64,
+    /// Whether the robot stood upright for the last 0.2 s.
+    pub upright: bool,
+}
+
+/// Tracks a reference from the plant's state to the reference's end.
+pub fn track<R: Tipped>(
+    plant: &mut Plant<R>,
+    reference: &Reference,
+    feedback: &impl Feedback,
+    model: &mut dyn InverseModel,
+) -> Result<Tracking, ControlError> {
+    let hold = (HOLD / reference.dt).ceil() as usize;
+    if reference.len() < hold {
+        return Err(ControlError::ReferenceTooShort {
+            steps: reference.len(),
+            window: hold,
+        });
+    }
+    let mut states = vec![plant.state().to_vec()];
+    let (mut inputs, mut errors) = (Vec::new(), Vec::new());
+    for (k, target) in reference.states.iter().enumerate().take(reference.len()) {
+        let predicted = model.input(&reference.features(plant.robot(), k));
+        let input = predicted + feedback.input(k, plant.state(), target);
+        let state = plant.apply(input)?.to_vec();
+        errors.push(tip_distance(
+            plant.robot(),
+            &state,
+            &reference.states[k + 1],
+        ));
+        states.push(state);
+        inputs.push(input);
+    }
+    let robot = plant.robot();
+    let height = |state: &Vec<f64>| robot.tip(state)[1];
+    Ok(Tracking {
+        upright: states[states.len() - hold..]
+            .iter()
+            .all(|state| height(state) > UPRIGHT * robot.reach()),
+        total: errors.iter().sum(),
+        states,
+        inputs,
+        errors,
+    })
+}

@@ -1,0 +1,353 @@
+//! The affine map between task weights and physical parameters (paper, equation 4.3).
+//!
+//! `z ≈ B x + b`, fitted to pairs (xₜ, zₜ), one a training task: ω ↦ φ identifies, φ ↦ ω adapts
+//! without a shot. With as many weights as tasks the fit has more unknowns than equations, so the
+//! inputs are truncated to the leading directions in which the training tasks really differ.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::error::{IdentificationError, check_finite, check_length};
+
+/// How many directions of the inputs the map may use.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rank {
+    /// All directions whose singular value is above this fraction of the largest.
+    Numerical(f64),
+    /// At most this many, those in which the tasks differ most.
+    AtMost(usize),
+}
+
+/// Singular values below this fraction of the largest are never used.
+const SMALLEST_SINGULAR_VALUE: f64 = 1e-9;
+
+/// Whether a map has an offset b.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offset {
+    /// `z ≈ B x + b`.
+    Free,
+    /// `z ≈ B x`: for targets that vanish with φ, and models without a bias.
+    Zero,
+}
+
+/// A fitted map and how far it can be trusted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AffineMap {
+    matrix: DMatrix<f64>,
+    offset: DVector<f64>,
+    centre: DVector<f64>,
+    /// (XᵀX)⁺ of the centred, truncated inputs.
+    precision_inverse: DMatrix<f64>,
+    residual: DMatrix<f64>,
+    singular_values: Vec<f64>,
+    rank: usize,
+    tasks: usize,
+}
+
+impl AffineMap {
+    /// Fits the map on the training tasks, one row of `inputs` and `outputs` a task.
+    ///
+    /// `metric` is the Gram matrix in which directions of the inputs are compared, such as the mean
+    /// of v vᵀ over the training points for task weights; without one it is the identity.
+    pub fn fit(
+        inputs: &[Vec<f64>],
+        outputs: &[Vec<f64>],
+        rank: Rank,
+        offset: Offset,
+        metric: Option<&DMatrix<f64>>,
+    ) -> Result<Self, IdentificationError> {
+        let (x, z) = (rows("task input", inputs)?, rows("task output", outputs)?);
+        check_length("the task outputs", x.nrows(), z.nrows())?;
+        let (tasks, size) = x.shape();
+        if tasks < 2 {
+            return Err(IdentificationError::TooFewTasks {
+                tasks,
+                inputs: size,
+            });
+        }
+        let (x_centre, z_centre) = match offset {
+            Offset::Free => (x.row_mean().transpose(), z.row_mean().transpose()),
+            Offset::Zero => (DVector::zeros(size), DVector::zeros(z.ncols())),
+        };
+        let x = centred(x, &x_centre);
+        let z = centred(z, &z_centre);
+        let root = metric_root(metric, size)?;
+        let Truncated {
+            solver,
+            precision_inverse,
+            singular_values,
+            rank,
+        } = truncate(&x, &root, rank);
+        let matrix = z.tr_mul(&solver);
+        let errors = &z - &x * matrix.transpose();
+        let freedom = tasks.saturating_sub(rank + usize::from(offset == Offset::Free));
+        Ok(Self {
+            offset: z_centre - &matrix * &x_centre,
+            residual: errors.tr_mul(&errors) / freedom.max(1) as f64,
+            matrix,
+            centre: x_centre,
+            precision_inverse,
+            singular_values,
+            rank,
+            tasks: if offset == Offset::Free {
+                tasks
+            } else {
+                usize::MAX
+            },
+        })
+    }
+
+    /// The map's value `B x + b`.
+    pub fn apply(&self, input: &[f64]) -> Result<DVector<f64>, IdentificationError> {
+        check_length("the map's input", self.matrix.ncols(), input.len())?;
+        Ok(&self.matrix * DVector::from_column_slice(input) + &self.offset)
+    }
+
+    /// Covariance of the map's value at an input with covariance `spread`: `B Σ Bᵀ`, plus the map's
+    /// own error, which grows away from the training tasks.
+    pub fn covariance(
+        &self,
+        input: &[f64],
+        spread: &DMatrix<f64>,
+    ) -> Result<DMatrix<f64>, IdentificationError> {
+        check_length("the map's input", self.matrix.ncols(), input.len())?;
+        check_length(
+            "the input's covariance",
+            self.matrix.ncols(),
+            spread.nrows(),
+        )?;
+        check_length(
+            "the input's covariance",
+            self.matrix.ncols(),
+            spread.ncols(),
+        )?;
+        let away = DVector::from_column_slice(input) - &self.centre;
+        let leverage = 1.0 / self.tasks as f64 + away.dot(&(&self.precision_inverse * &away));
+        let shots = &self.matrix * spread * self.matrix.transpose();
+        Ok(shots + &self.residual * (1.0 + leverage))
+    }
+
+    /// The matrix B.
+    pub fn matrix(&self) -> &DMatrix<f64> {
+        &self.matrix
+    }
+
+    /// The offset b.
+    pub fn offset(&self) -> &DVector<f64> {
+        &self.offset
+    }
+
+    /// Covariance of the training tasks' residuals; zero when the map passes through all of them.
+    pub fn residual(&self) -> &DMatrix<f64> {
+        &self.residual
+    }
+
+    /// Singular values of the training inputs in the metric, largest first.
+    pub fn singular_values(&self) -> &[f64] {
+        &self.singular_values
+    }
+
+    /// Directions in use.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+}
+
+fn rows(what: &'static str, rows: &[Vec<f64>]) -> Result<DMatrix<f64>, IdentificationError> {
+    let width = rows.first().map_or(0, Vec::len);
+    for row in rows {
+        check_length(what, width, row.len())?;
+        check_finite(what, row)?;
+    }
+    Ok(DMatrix::from_fn(rows.len(), width, |i, j| rows[i][j]))
+}
+
+fn centred(mut matrix: DMatrix<f64>, centre: &DVector<f64>) -> DMatrix<f64> {
+    for mut row in matrix.row_iter_mut() {
+        row -= centre.transpose();
+    }
+    matrix
+}
+
+/// L with metric = L Lᵀ, from eigenvectors so that a singular metric is allowed.
+fn metric_root(
+    metric: Option<&DMatrix<f64>>,
+    size: usize,
+) -> Result<DMatrix<f64>, IdentificationError> {
+    let Some(metric) = metric else {
+        return Ok(DMatrix::identity(size, size));
+    };
+    check_length("the metric", size, metric.nrows())?;
+    check_length("the metric", size, metric.ncols())?;
+    check_finite("metric entry", metric.as_slice())?;
+    let eigen = metric.clone().symmetric_eigen();
+    let mut root = eigen.eigenvectors;
+    for (mut column, value) in root.column_iter_mut().zip(eigen.eigenvalues.iter()) {
+        column *= value.max(0.0).sqrt();
+    }
+    Ok(root)
+}
+
+/// The truncated pseudo-inverse of the inputs.
+struct Truncated {
+    /// S with `B = Zᵀ S`.
+    solver: DMatrix<f64>,
+    precision_inverse: DMatrix<f64>,
+    singular_values: Vec<f64>,
+    rank: usize,
+}
+
+/// With `X L = U Σ Wᵀ` cut to k directions: `S = U Σ⁻¹ Wᵀ Lᵀ`.
+fn truncate(x: &DMatrix<f64>, root: &DMatrix<f64>, rank: Rank) -> Truncated {
+    let weighted = x * root;
+    // The Gram matrix of the tasks: small, and its eigenvectors are the left singular vectors.
+    let eigen = (&weighted * weighted.transpose()).symmetric_eigen();
+    let mut order: Vec<usize> = (0..x.nrows()).collect();
+    order.sort_by(|&a, &b| eigen.eigenvalues[b].total_cmp(&eigen.eigenvalues[a]));
+    let count = x.nrows().min(root.ncols());
+    let singular_values: Vec<f64> = order[..count]
+        .iter()
+        .map(|&k| eigen.eigenvalues[k].max(0.0).sqrt())
+        .collect();
+    let largest = singular_values.first().copied().unwrap_or(0.0);
+    let (most, fraction) = match rank {
+        Rank::Numerical(fraction) => (count, fraction.max(SMALLEST_SINGULAR_VALUE)),
+        Rank::AtMost(most) => (most.min(count), SMALLEST_SINGULAR_VALUE),
+    };
+    let rank = singular_values[..most]
+        .iter()
+        .filter(|&&value| value > fraction * largest)
+        .count();
+    let mut solver = DMatrix::zeros(x.nrows(), x.ncols());
+    let mut precision_inverse = DMatrix::zeros(x.ncols(), x.ncols());
+    for (&k, &value) in order.iter().zip(&singular_values[..rank]) {
+        let left = eigen.eigenvectors.column(k);
+        // Row Σ⁻² Uᵀ X L Lᵀ = Σ⁻¹ Wᵀ Lᵀ.
+        let right = root * weighted.tr_mul(&left) / value.powi(2);
+        solver += left * right.transpose();
+        precision_inverse += &right * right.transpose();
+    }
+    Truncated {
+        solver,
+        precision_inverse,
+        singular_values,
+        rank,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_distr::{Distribution as _, StandardNormal};
+
+    use super::*;
+    use crate::random::generator;
+
+    const PARAMETERS: [[f64; 2]; 4] = [[1.0, 0.2], [1.0, 0.5], [2.0, 0.2], [2.0, 0.5]];
+
+    fn parameters() -> Vec<Vec<f64>> {
+        PARAMETERS.map(|p| p.to_vec()).to_vec()
+    }
+
+    /// Four weights that depend on two parameters, plus errors of size `noise`.
+    fn weights(noise: f64, seed: u64) -> Vec<Vec<f64>> {
+        let mut rng = generator(seed, 0);
+        let mut jitter = || -> f64 { StandardNormal.sample(&mut rng) };
+        PARAMETERS
+            .map(|p| {
+                exact_weights(&p)
+                    .into_iter()
+                    .map(|w| w + noise * jitter())
+                    .collect()
+            })
+            .to_vec()
+    }
+
+    fn exact_weights(p: &[f64]) -> Vec<f64> {
+        vec![
+            p[0] + p[1],
+            2.0 * p[0] - p[1] + 1.0,
+            3.0 * p[1],
+            0.5 - p[0] + 2.0 * p[1],
+        ]
+    }
+
+    #[test]
+    fn an_exact_affine_relation_is_recovered_in_both_directions() {
+        let (phi, omega) = (parameters(), weights(0.0, 0));
+        let forward = AffineMap::fit(&omega, &phi, Rank::AtMost(2), Offset::Free, None).unwrap();
+        let inverse = AffineMap::fit(&phi, &omega, Rank::AtMost(2), Offset::Free, None).unwrap();
+        let new = [1.7, 0.33];
+        let adapted = inverse.apply(&new).unwrap();
+        assert!((adapted.as_slice()[0] - exact_weights(&new)[0]).abs() < 1e-9);
+        let identified = forward.apply(adapted.as_slice()).unwrap();
+        assert!((identified - DVector::from_column_slice(&new)).norm() < 1e-9);
+        assert_eq!(forward.rank(), 2);
+    }
+
+    #[test]
+    fn truncation_beats_the_full_map_when_tasks_are_as_few_as_weights() {
+        let (mut full, mut cut) = (0.0, 0.0);
+        let new = [1.7, 0.33];
+        for seed in 0..50 {
+            let omega = weights(0.01, seed);
+            // Weights from shots scatter in all four directions.
+            let shot = &weights(0.05, seed + 1000)[0];
+            let error: Vec<f64> = shot
+                .iter()
+                .zip(exact_weights(&PARAMETERS[0]))
+                .map(|(a, b)| a - b)
+                .collect();
+            let query: Vec<f64> = exact_weights(&new)
+                .iter()
+                .zip(&error)
+                .map(|(a, b)| a + b)
+                .collect();
+            for (rank, total) in [
+                (Rank::Numerical(0.0), &mut full),
+                (Rank::AtMost(2), &mut cut),
+            ] {
+                let map = AffineMap::fit(&omega, &parameters(), rank, Offset::Free, None).unwrap();
+                let identified = map.apply(&query).unwrap();
+                *total += (identified - DVector::from_column_slice(&new)).norm();
+            }
+        }
+        assert!(cut < 0.8 * full, "truncated {cut}, full {full}");
+    }
+
+    #[test]
+    fn the_covariance_of_the_inputs_is_carried_through() {
+        let map = AffineMap::fit(
+            &weights(0.0, 0),
+            &parameters(),
+            Rank::AtMost(2),
+            Offset::Free,
+            None,
+        )
+        .unwrap();
+        let spread = DMatrix::identity(4, 4) * 0.04;
+        let covariance = map
+            .covariance(&exact_weights(&[1.5, 0.3]), &spread)
+            .unwrap();
+        let expected = map.matrix() * &spread * map.matrix().transpose();
+        assert!((covariance - expected).norm() < 1e-9);
+    }
+
+    #[test]
+    fn one_task_or_uneven_rows_are_refused() {
+        let one = vec![vec![1.0, 2.0]];
+        let fit = |x: &[Vec<f64>], z: &[Vec<f64>]| {
+            AffineMap::fit(x, z, Rank::AtMost(2), Offset::Free, None).unwrap_err()
+        };
+        assert_eq!(
+            fit(&one, &one),
+            IdentificationError::TooFewTasks {
+                tasks: 1,
+                inputs: 2
+            }
+        );
+        let uneven = vec![vec![1.0, 2.0], vec![1.0]];
+        assert!(matches!(
+            fit(&uneven, &uneven),
+            IdentificationError::Length { .. }
+        ));
+    }
+}

@@ -1,0 +1,255 @@
+//! Models that are affine in what is identified: `F(x; w) = c(x) + wᵀ v(x)` (paper, Definition 1).
+//!
+//! The weights w may be the learned task weights ω, or the physical parameters φ themselves: with
+//! the inverse map `ω = A φ + b` a learned model becomes
+//!
+//! ```text
+//! F(x; φ) = [c(x) + bᵀ v(x)] + φᵀ Aᵀ v(x)
+//! ```
+//!
+//! which is affine in φ (φ-CAMEL). Identifying in φ uses only the directions of ω that a physical
+//! parameter can move, so fewer shots suffice and every error bar is in physical units.
+
+use nalgebra::DMatrix;
+
+use super::{
+    affine_map::{AffineMap, Offset, Rank},
+    error::{IdentificationError, check_length},
+    least_squares::{self, Fit, Noise, Ridge},
+};
+use crate::systems::{Robot, Samples};
+
+/// A model that is affine in its weights.
+pub trait AffineModel {
+    /// Number of weights.
+    fn size(&self) -> usize;
+
+    /// Writes v(x) for the input row x and returns c(x). `features` has [`Self::size`] numbers.
+    /// Takes `&mut self` so that a model may reuse its memory.
+    fn features_into(&mut self, inputs: &[f64], features: &mut [f64]) -> f64;
+}
+
+impl<M: AffineModel + ?Sized> AffineModel for Box<M> {
+    fn size(&self) -> usize {
+        (**self).size()
+    }
+
+    fn features_into(&mut self, inputs: &[f64], features: &mut [f64]) -> f64 {
+        (**self).features_into(inputs, features)
+    }
+}
+
+/// Features and bias of many input rows: V with one row each, and the biases.
+pub fn regressors(model: &mut impl AffineModel, inputs: &Samples) -> (DMatrix<f64>, Vec<f64>) {
+    let mut features = DMatrix::zeros(inputs.len(), model.size());
+    let mut row = vec![0.0; model.size()];
+    let biases = inputs
+        .rows()
+        .enumerate()
+        .map(|(i, x)| {
+            let bias = model.features_into(x, &mut row);
+            features.row_mut(i).copy_from_slice(&row);
+            bias
+        })
+        .collect();
+    (features, biases)
+}
+
+/// Adapts the weights to shots by (ridge) least squares.
+pub fn adapt(
+    model: &mut impl AffineModel,
+    inputs: &Samples,
+    targets: &[f64],
+    ridge: Option<&Ridge>,
+    noise: Noise,
+) -> Result<Fit, IdentificationError> {
+    check_length("the targets", inputs.len(), targets.len())?;
+    let (features, biases) = regressors(model, inputs);
+    let rest: Vec<f64> = targets.iter().zip(&biases).map(|(y, c)| y - c).collect();
+    least_squares::fit(&features, &rest, ridge, noise)
+}
+
+/// A robot's exact inverse dynamics, which is affine in its parameters:
+/// `ν_j(x) = ID(x; e_j) − ID(x; 0)`. What a perfectly trained model would know.
+#[derive(Clone, Debug)]
+pub struct KnownFeatures<R> {
+    robot: R,
+    probe: Vec<f64>,
+}
+
+impl<R: Robot> KnownFeatures<R> {
+    /// The exact features of a robot whose inverse dynamics is affine in its parameters.
+    pub fn new(robot: R) -> Self {
+        let probe = vec![0.0; robot.description().parameters.len()];
+        Self { robot, probe }
+    }
+}
+
+impl<R: Robot> AffineModel for KnownFeatures<R> {
+    fn size(&self) -> usize {
+        self.probe.len()
+    }
+
+    fn features_into(&mut self, inputs: &[f64], features: &mut [f64]) -> f64 {
+        let bias = self.robot.inverse(&self.probe, inputs);
+        for (j, feature) in features.iter_mut().enumerate() {
+            self.probe[j] = 1.0;
+            *feature = self.robot.inverse(&self.probe, inputs) - bias;
+            self.probe[j] = 0.0;
+        }
+        bias
+    }
+}
+
+/// A learned model with its physical parameters φ as weights (φ-CAMEL).
+#[derive(Clone, Debug)]
+pub struct PhysicalModel<M> {
+    model: M,
+    to_weights: AffineMap,
+    weights: Vec<f64>,
+}
+
+impl<M: AffineModel> PhysicalModel<M> {
+    /// From a model with task weights ω and the map φ ↦ ω.
+    pub fn new(model: M, to_weights: AffineMap) -> Result<Self, IdentificationError> {
+        check_length("the map's offset", model.size(), to_weights.offset().len())?;
+        let weights = vec![0.0; model.size()];
+        Ok(Self {
+            model,
+            to_weights,
+            weights,
+        })
+    }
+
+    /// From a model, and the weights ω and parameters φ of its training tasks.
+    pub fn of_tasks(
+        model: M,
+        weights: &[Vec<f64>],
+        parameters: &[Vec<f64>],
+        offset: Offset,
+    ) -> Result<Self, IdentificationError> {
+        let rank = Rank::Numerical(0.0);
+        let map = AffineMap::fit(parameters, weights, rank, offset, None)?;
+        Self::new(model, map)
+    }
+
+    /// The map φ ↦ ω.
+    pub fn map(&self) -> &AffineMap {
+        &self.to_weights
+    }
+
+    /// The task weights ω that stand for parameters φ.
+    pub fn task_weights(&self, parameters: &[f64]) -> Result<Vec<f64>, IdentificationError> {
+        Ok(self.to_weights.apply(parameters)?.as_slice().to_vec())
+    }
+}
+
+impl<M: AffineModel> AffineModel for PhysicalModel<M> {
+    fn size(&self) -> usize {
+        self.to_weights.matrix().ncols()
+    }
+
+    fn features_into(&mut self, inputs: &[f64], features: &mut [f64]) -> f64 {
+        let bias = self.model.features_into(inputs, &mut self.weights);
+        for (feature, column) in features
+            .iter_mut()
+            .zip(self.to_weights.matrix().column_iter())
+        {
+            *feature = dot(column.as_slice(), &self.weights);
+        }
+        bias + dot(self.to_weights.offset().as_slice(), &self.weights)
+    }
+}
+
+/// Σ aᵢ bᵢ.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::systems::{Split, System as _, cartpole::Cartpole};
+
+    /// Four redundant task weights over two known features: what a trained model looks like.
+    struct Redundant(KnownFeatures<Cartpole>);
+
+    fn task_weights(phi: &[f64]) -> Vec<f64> {
+        vec![phi[0], phi[1], 0.3 * phi[0] - phi[1], 2.0]
+    }
+
+    impl AffineModel for Redundant {
+        fn size(&self) -> usize {
+            4
+        }
+
+        fn features_into(&mut self, inputs: &[f64], features: &mut [f64]) -> f64 {
+            let mut known = [0.0; 2];
+            self.0.features_into(inputs, &mut known);
+            let wave = inputs[0].sin();
+            features[2] = wave;
+            features[3] = 0.5 * wave;
+            features[0] = known[0] - 0.3 * wave;
+            features[1] = known[1] + wave;
+            -wave
+        }
+    }
+
+    fn physical() -> PhysicalModel<Redundant> {
+        let system = Cartpole::default();
+        let phi = system.environments(Split::Train, 0);
+        let omega: Vec<Vec<f64>> = phi.iter().map(|p| task_weights(p)).collect();
+        let model = Redundant(KnownFeatures::new(system));
+        PhysicalModel::of_tasks(model, &omega, &phi, Offset::Free).unwrap()
+    }
+
+    #[test]
+    fn known_features_reproduce_the_inverse_dynamics() {
+        let system = Cartpole::default();
+        let task = system.task(&[1.8, 0.27], Split::Test, 1).unwrap();
+        let mut model = KnownFeatures::new(system);
+        let fit = adapt(
+            &mut model,
+            &task.inputs,
+            &task.targets,
+            None,
+            Noise::Residuals,
+        )
+        .unwrap();
+        assert!((fit.weights[0] - 1.8).abs() < 1e-9 && (fit.weights[1] - 0.27).abs() < 1e-9);
+    }
+
+    #[test]
+    fn masses_are_identified_where_the_task_weights_are_not() {
+        let task = Cartpole::default()
+            .task(&[2.2, 0.33], Split::Test, 2)
+            .unwrap();
+        let shots = Samples {
+            dim: task.inputs.dim,
+            values: task.inputs.values[..20 * task.inputs.dim].to_vec(),
+        };
+        let targets = &task.targets[..20];
+        let mut redundant = Redundant(KnownFeatures::new(Cartpole::default()));
+        let free = adapt(&mut redundant, &shots, targets, None, Noise::Residuals);
+        assert!(matches!(
+            free,
+            Err(IdentificationError::Singular { rank: 3, .. })
+        ));
+        let fit = adapt(&mut physical(), &shots, targets, None, Noise::Residuals).unwrap();
+        assert!((fit.weights[0] - 2.2).abs() < 1e-6 && (fit.weights[1] - 0.33).abs() < 1e-6);
+    }
+
+    #[test]
+    fn known_masses_need_no_shot() {
+        let mut model = physical();
+        assert!((model.task_weights(&[3.0, 0.1]).unwrap()[2] - 0.8).abs() < 1e-9);
+        let task = Cartpole::default()
+            .task(&[3.0, 0.1], Split::Test, 3)
+            .unwrap();
+        let mut features = [0.0; 2];
+        for (x, u) in task.inputs.rows().zip(&task.targets) {
+            let bias = model.features_into(x, &mut features);
+            assert!((bias + dot(&features, &[3.0, 0.1]) - u).abs() < 1e-9);
+        }
+    }
+}

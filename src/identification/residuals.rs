@@ -1,0 +1,171 @@
+//! How wrong a trained model is, from trajectories that training did not see.
+//!
+//! Validation trajectories are driven in the *training* environments, whose parameters are known, by
+//! test-like inputs. The residuals `y − F(x; φ)` give a typical size (the median over trajectories
+//! of the root mean square, so that one wild trajectory does not decide) and a correlation from step
+//! to step (from the autocorrelation at a lag of five).
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    error::{IdentificationError, check_length, check_setting},
+    model::{AffineModel, dot},
+    recursive::Drift,
+};
+use crate::systems::{Split, System, SystemError, Task};
+
+/// Lag of the autocorrelation.
+const LAG: usize = 5;
+/// Largest correlation from step to step that is believed.
+const LARGEST_CORRELATION: f64 = 0.98;
+
+/// Size and correlation of a model's residuals.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ResidualModel {
+    /// Median over trajectories of the root mean square, in the target's unit.
+    pub size: f64,
+    /// Root mean square over all trajectories, in the target's unit.
+    pub rmse: f64,
+    /// Correlation from one sample to the next, 0 to below 1; 0 for samples without an order.
+    pub correlation: f64,
+}
+
+impl ResidualModel {
+    /// White residuals of a known size: a model that is exact up to measurement noise.
+    pub fn white(size: f64) -> Result<Self, IdentificationError> {
+        check_setting("the noise level", size, "above 0", size > 0.0)?;
+        Ok(Self {
+            size,
+            rmse: size,
+            correlation: 0.0,
+        })
+    }
+
+    /// From the residuals of several trajectories, in order of time.
+    pub fn of(trajectories: &[Vec<f64>]) -> Result<Self, IdentificationError> {
+        let count = trajectories.iter().map(Vec::len).sum::<usize>();
+        let mut sizes: Vec<f64> = trajectories.iter().map(|r| mean_square(r)).collect();
+        sizes.sort_by(f64::total_cmp);
+        let size = sizes.get(sizes.len() / 2).copied().unwrap_or(0.0).sqrt();
+        check_setting("the residuals' size", size, "above 0", size > 0.0)?;
+        let all = trajectories.iter().flatten().map(|r| r * r).sum::<f64>();
+        Ok(Self {
+            size,
+            rmse: (all / count.max(1) as f64).sqrt(),
+            correlation: correlation(trajectories),
+        })
+    }
+
+    /// The slowly varying part of the residuals, for samples that come in order.
+    pub fn drift(&self) -> Option<Drift> {
+        (self.correlation > 0.0).then_some(Drift {
+            size: self.size,
+            correlation: self.correlation,
+        })
+    }
+
+    /// The white part: the model's own and the measurement's noise together.
+    pub fn white_noise(&self, measurement: f64) -> f64 {
+        self.size.hypot(measurement)
+    }
+}
+
+fn mean_square(values: &[f64]) -> f64 {
+    values.iter().map(|v| v * v).sum::<f64>() / values.len().max(1) as f64
+}
+
+/// The fifth root of the autocorrelation at lag five, trajectories weighted alike.
+fn correlation(trajectories: &[Vec<f64>]) -> f64 {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for residuals in trajectories.iter().filter(|r| r.len() > 2 * LAG) {
+        let power = mean_square(residuals);
+        if power > 0.0 {
+            let pairs = residuals.iter().zip(&residuals[LAG..]);
+            let lagged = pairs.map(|(a, b)| a * b).sum::<f64>();
+            sum += lagged / (residuals.len() - LAG) as f64 / power;
+            count += 1.0;
+        }
+    }
+    let at_lag = if count > 0.0 { sum / count } else { 0.0 };
+    at_lag
+        .max(0.0)
+        .powf(1.0 / LAG as f64)
+        .min(LARGEST_CORRELATION)
+}
+
+/// Test-like tasks in the training environments, `each` of them per environment.
+pub fn validation_tasks(
+    system: &dyn System,
+    seed: u64,
+    each: usize,
+) -> Result<Vec<Task>, SystemError> {
+    let environments = system.environments(Split::Train, seed);
+    let mut tasks = Vec::with_capacity(environments.len() * each);
+    for parameters in &environments {
+        for k in 0..each as u64 {
+            tasks.push(system.task(parameters, Split::Test, seed.wrapping_add(k))?);
+        }
+    }
+    Ok(tasks)
+}
+
+/// Residuals `y − c(x) − wᵀ v(x)` of a task, in order.
+pub fn residuals(
+    model: &mut impl AffineModel,
+    weights: &[f64],
+    task: &Task,
+) -> Result<Vec<f64>, IdentificationError> {
+    check_length("the weights", model.size(), weights.len())?;
+    let mut features = vec![0.0; model.size()];
+    let rows = task.inputs.rows().zip(&task.targets);
+    Ok(rows
+        .map(|(x, y)| {
+            let bias = model.features_into(x, &mut features);
+            y - bias - dot(&features, weights)
+        })
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_distr::{Distribution as _, StandardNormal};
+
+    use super::*;
+    use crate::random::generator;
+
+    fn autoregressive(a: f64, size: f64, seed: u64) -> Vec<f64> {
+        let mut rng = generator(seed, 0);
+        let mut value = 0.0;
+        let step = size * (1.0 - a * a).sqrt();
+        let mut next = || {
+            let noise: f64 = StandardNormal.sample(&mut rng);
+            value = a * value + step * noise;
+            value
+        };
+        (0..2000).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn size_and_correlation_are_recovered() {
+        let runs: Vec<Vec<f64>> = (0..20).map(|s| autoregressive(0.9, 0.3, s)).collect();
+        let model = ResidualModel::of(&runs).unwrap();
+        assert!((model.size - 0.3).abs() < 0.02, "{model:?}");
+        assert!((model.correlation - 0.9).abs() < 0.02, "{model:?}");
+    }
+
+    #[test]
+    fn one_wild_trajectory_does_not_decide() {
+        let mut runs: Vec<Vec<f64>> = (0..9).map(|s| autoregressive(0.9, 0.1, s)).collect();
+        runs.push(autoregressive(0.9, 50.0, 99));
+        let model = ResidualModel::of(&runs).unwrap();
+        assert!(model.size < 0.12 && model.rmse > 10.0);
+    }
+
+    #[test]
+    fn white_residuals_have_next_to_no_drift() {
+        let runs: Vec<Vec<f64>> = (0..20).map(|s| autoregressive(0.0, 0.3, s)).collect();
+        assert!(ResidualModel::of(&runs).unwrap().correlation < 0.5);
+        assert_eq!(ResidualModel::white(0.1).unwrap().drift(), None);
+        assert!(ResidualModel::of(&[]).is_err());
+    }
+}

@@ -1,0 +1,146 @@
+//! `w ← w − α/n Σ_i (wᵀv(x_i) − y_i) v(x_i)` from a learned w₀: almost no inner loop.
+//!
+//! The model is F(x; θ, w) = wᵀv(x; θ). The inner gradient loop adapts the head w alone, to one half
+//! of a batch; the meta-loss is the error on the other half. The inner gradient is written out with
+//! tensor operations, so one outer derivative is the exact second-order meta-gradient for any
+//! number of inner steps. `first_order` leaves the inner gradient out of the derivative.
+
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution as _, StandardNormal};
+
+use super::{
+    Adapted, Backbone, Batch, Learner, LearnerError, Loss, Method, Settings, Shape, Shots,
+    Workspace,
+    backbone::{apply_heads, pull_heads},
+    error::length,
+};
+
+/// ANIL.
+pub(super) const METHOD: Method = Method {
+    name: "anil",
+    title: "ANIL",
+    equation: "F(x; θ, w) = wᵀ v(x; θ), w by gradient steps from a learned start",
+    zero_shot: false,
+    trained_as: "anil",
+    build,
+};
+
+/// Almost no inner loop.
+#[derive(Debug)]
+struct Anil {
+    backbone: Backbone,
+    rate: f64,
+    inner_steps: usize,
+    adaptation_steps: usize,
+    first_order: bool,
+}
+
+fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
+    Ok(Arc::new(Anil {
+        backbone: Backbone::new(settings, shape.inputs)?,
+        rate: settings.inner_rate,
+        inner_steps: settings.inner_steps,
+        adaptation_steps: settings.adaptation_steps,
+        first_order: settings.first_order,
+    }))
+}
+
+/// Random heads of the size that keeps outputs of order one.
+pub(super) fn first_head(rank: usize, rng: &mut ChaCha8Rng) -> impl Iterator<Item = f64> {
+    let scale = (rank as f64).sqrt().recip();
+    StandardNormal
+        .sample_iter(rng)
+        .take(rank)
+        .map(move |w: f64| scale * w)
+}
+
+impl Learner for Anil {
+    fn parameter_count(&self) -> usize {
+        self.backbone.weight_count() + self.backbone.rank()
+    }
+
+    fn initial_parameters(&self, rng: &mut ChaCha8Rng) -> Vec<f64> {
+        let mut parameters = self.backbone.initial_weights(rng);
+        parameters.extend(first_head(self.backbone.rank(), rng));
+        parameters
+    }
+
+    fn loss(&self, parameters: Tensor<1>, batch: &Batch) -> Loss {
+        let (features, bias) = self.backbone.forward(&parameters, &batch.x);
+        let targets = match bias {
+            Some(bias) => batch.y.clone() - bias,
+            None => batch.y.clone(),
+        };
+        let (support, query) = Batch {
+            x: features,
+            y: targets,
+        }
+        .halves();
+        let rank = self.backbone.rank();
+        let mut heads = parameters
+            .narrow(0, self.backbone.weight_count(), rank)
+            .reshape([1, rank])
+            .expand([batch.tasks(), rank]);
+        let rate = self.rate / support.rows() as f64;
+        for _ in 0..self.inner_steps {
+            let residuals = apply_heads(support.x.clone(), heads.clone()) - support.y.clone();
+            let gradient = pull_heads(support.x.clone(), residuals);
+            let gradient = if self.first_order {
+                gradient.detach()
+            } else {
+                gradient
+            };
+            heads = heads - gradient.mul_scalar(rate);
+        }
+        Loss::of_residuals(apply_heads(query.x, heads) - query.y)
+    }
+
+    fn context_size(&self) -> usize {
+        self.backbone.rank()
+    }
+
+    fn adapt(&self, parameters: &[f64], shots: Shots) -> Result<Adapted, LearnerError> {
+        let (features, targets) = self.backbone.regression(parameters, shots);
+        let mut head = parameters[self.backbone.weight_count()..].to_vec();
+        let rate = self.rate / targets.len() as f64;
+        let mut gradient = vec![0.0; head.len()];
+        for _ in 0..self.adaptation_steps {
+            gradient.fill(0.0);
+            for (row, y) in features.chunks_exact(head.len()).zip(&targets) {
+                let residual = row.iter().zip(&head).map(|(v, w)| v * w).sum::<f64>() - y;
+                for (g, v) in gradient.iter_mut().zip(row) {
+                    *g += residual * v;
+                }
+            }
+            for (w, g) in head.iter_mut().zip(&gradient) {
+                *w -= rate * g;
+            }
+        }
+        Ok(Adapted::of_context(head))
+    }
+
+    fn with_context(&self, _parameters: &[f64], context: &[f64]) -> Result<Adapted, LearnerError> {
+        length("a context", self.context_size(), context.len())?;
+        Ok(Adapted::of_context(context.to_vec()))
+    }
+
+    fn predict(
+        &self,
+        parameters: &[f64],
+        adapted: &Adapted,
+        inputs: &[f64],
+        outputs: &mut [f64],
+        workspace: &mut Workspace,
+    ) {
+        let head = adapted.context();
+        self.backbone
+            .predict(parameters, head, inputs, outputs, workspace);
+    }
+
+    fn backbone(&self) -> Option<&Backbone> {
+        Some(&self.backbone)
+    }
+}

@@ -1,0 +1,229 @@
+//! The training data on the device, and minibatches drawn by a seeded generator on the host.
+//!
+//! Every epoch shuffles the row numbers once and uploads them; a step takes the next slice. All
+//! tasks use the same row numbers, so that inputs shared by all tasks are evaluated once.
+
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use rand::seq::SliceRandom as _;
+use rand_chacha::ChaCha8Rng;
+
+use super::{LearnerError, Scaling};
+use crate::systems::Task;
+
+/// Rows of all tasks.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// Inputs `[X, N, d]`; X = 1 if all tasks share them, else T.
+    pub x: Tensor<3>,
+    /// Targets `[T, N]`.
+    pub y: Tensor<2>,
+}
+
+impl Batch {
+    /// Number of tasks T.
+    pub fn tasks(&self) -> usize {
+        self.y.dims()[0]
+    }
+
+    /// Number of rows a task, N.
+    pub fn rows(&self) -> usize {
+        self.y.dims()[1]
+    }
+
+    /// The first half of the rows, to adapt to, and the second half, to be judged by.
+    pub fn halves(&self) -> (Self, Self) {
+        let rows = self.rows();
+        let support = (rows / 2).max(1);
+        let part = |start, length| Self {
+            x: self.x.clone().narrow(1, start, length),
+            y: self.y.clone().narrow(1, start, length),
+        };
+        let query = support.min(rows - 1);
+        (part(0, support), part(query, rows - query))
+    }
+}
+
+/// The standardised training rows on a device.
+#[derive(Debug)]
+pub(super) struct Batches {
+    all: Batch,
+    rows: Vec<usize>,
+    order: Tensor<1, Int>,
+    next: usize,
+    size: usize,
+    device: Device,
+    rng: ChaCha8Rng,
+}
+
+impl Batches {
+    /// Uploads the training rows of tasks that passed [`check_tasks`].
+    pub fn new(
+        tasks: &[Task],
+        scaling: &Scaling,
+        rows: Vec<usize>,
+        size: usize,
+        place: (&Device, DType),
+        rng: ChaCha8Rng,
+    ) -> Self {
+        let all = upload(tasks, scaling, place);
+        let device = place.0.clone();
+        let order = Tensor::<1, Int>::zeros([1], &device);
+        let size = size.min(rows.len());
+        Self {
+            all,
+            next: rows.len(),
+            rows,
+            order,
+            size,
+            device,
+            rng,
+        }
+    }
+
+    /// The next minibatch; the whole training set where it is no larger than a batch.
+    pub fn draw(&mut self) -> Batch {
+        if self.next + self.size > self.rows.len() {
+            self.shuffle();
+        }
+        let rows = self.order.clone().narrow(0, self.next, self.size);
+        self.next += self.size;
+        Batch {
+            x: self.all.x.clone().select(1, rows.clone()),
+            y: self.all.y.clone().select(1, rows),
+        }
+    }
+
+    fn shuffle(&mut self) {
+        self.rows.shuffle(&mut self.rng);
+        let rows: Vec<i32> = self.rows.iter().map(|&row| row as i32).collect();
+        let shape = [rows.len()];
+        self.order = Tensor::from_data(TensorData::new(rows, shape), (&self.device, DType::I32));
+        self.next = 0;
+    }
+}
+
+/// Whether all tasks hold the same inputs.
+pub(super) fn shares_inputs(tasks: &[Task]) -> bool {
+    tasks.iter().all(|task| {
+        std::sync::Arc::ptr_eq(&task.inputs, &tasks[0].inputs) || task.inputs == tasks[0].inputs
+    })
+}
+
+/// Standardised rows of all tasks as tensors.
+fn upload(tasks: &[Task], scaling: &Scaling, place: (&Device, DType)) -> Batch {
+    let (rows, dim) = (tasks[0].targets.len(), tasks[0].inputs.dim);
+    let held = if shares_inputs(tasks) { 1 } else { tasks.len() };
+    let (mut x, mut block) = (Vec::with_capacity(held * rows * dim), Vec::new());
+    for task in &tasks[..held] {
+        scaling.inputs_into(&task.inputs.values, &mut block);
+        x.extend_from_slice(&block);
+    }
+    let targets = tasks.iter().flat_map(|task| &task.targets);
+    let y: Vec<f64> = targets.map(|&y| scaling.target(y)).collect();
+    Batch {
+        x: Tensor::from_data(TensorData::new(x, [held, rows, dim]), place),
+        y: Tensor::from_data(TensorData::new(y, [tasks.len(), rows]), place),
+    }
+}
+
+/// Checks that the tasks can be trained on together.
+pub(super) fn check_tasks(tasks: &[Task]) -> Result<(), LearnerError> {
+    let first = tasks
+        .first()
+        .ok_or_else(|| LearnerError::Tasks("training needs at least 1 task, but got 0".into()))?;
+    let (rows, dim) = (first.targets.len(), first.inputs.dim);
+    for (t, task) in tasks.iter().enumerate() {
+        let complaint = if task.inputs.dim != dim || dim == 0 {
+            format!("has {} inputs", task.inputs.dim)
+        } else if task.inputs.values.len() != dim * task.targets.len() {
+            format!(
+                "has {} targets for {} rows",
+                task.targets.len(),
+                task.inputs.len()
+            )
+        } else if task.targets.len() != rows || rows < 2 {
+            format!("has {} rows", task.targets.len())
+        } else if task.parameters.len() != first.parameters.len() {
+            format!("has {} physical parameters", task.parameters.len())
+        } else {
+            super::error::finite("training inputs", &task.inputs.values)?;
+            super::error::finite("training targets", &task.targets)?;
+            continue;
+        };
+        return Err(LearnerError::Tasks(format!(
+            "training tasks must all have {dim} inputs, {rows} rows (at least 2) and {} physical \
+             parameters, but task {t} {complaint}",
+            first.parameters.len()
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{random::generator, systems::Samples};
+
+    fn tasks(shared: bool) -> Vec<Task> {
+        let samples = |t: usize| {
+            Arc::new(Samples {
+                dim: 2,
+                values: (0..20).map(|i| (i + t) as f64).collect(),
+            })
+        };
+        let common = samples(0);
+        (0..3)
+            .map(|t| Task {
+                parameters: vec![t as f64],
+                inputs: if shared { common.clone() } else { samples(t) },
+                targets: (0..10).map(|i| (100 * t + i) as f64).collect(),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn an_epoch_visits_every_row_of_every_task_once() {
+        let tasks = tasks(true);
+        let scaling = Scaling::of(&tasks, false);
+        let place = (&Device::flex(), DType::F64);
+        let rng = generator(1, 0);
+        let mut batches = Batches::new(&tasks, &scaling, (0..10).collect(), 5, place, rng);
+        let (first, second) = (batches.draw(), batches.draw());
+        assert_eq!(first.x.dims(), [1, 5, 2]);
+        let seen = Tensor::cat(vec![first.y, second.y], 1);
+        let seen: Vec<f64> = seen.try_into_vec_as().unwrap();
+        for (t, row) in seen.chunks(10).enumerate() {
+            let mut row: Vec<_> = row
+                .iter()
+                .map(|&y| scaling.restore(y).round() as usize)
+                .collect();
+            row.sort_unstable();
+            assert_eq!(row, (100 * t..100 * t + 10).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn tasks_with_their_own_inputs_keep_them() {
+        let tasks = tasks(false);
+        let scaling = Scaling::of(&tasks, false);
+        let place = (&Device::flex(), DType::F64);
+        let mut batches = Batches::new(&tasks, &scaling, vec![7], 5, place, generator(1, 0));
+        let batch = batches.draw();
+        assert_eq!(batch.x.dims(), [3, 1, 2]);
+        let x: Vec<f64> = batch.x.try_into_vec_as().unwrap();
+        let mut expected = vec![];
+        scaling.inputs_into(&[14.0, 15.0, 15.0, 16.0, 16.0, 17.0], &mut expected);
+        assert!(x.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+
+    #[test]
+    fn tasks_of_different_length_are_named() {
+        let mut tasks = tasks(false);
+        tasks[2].targets.pop();
+        let error = check_tasks(&tasks).unwrap_err().to_string();
+        assert!(error.contains("task 2") && error.contains('9'), "{error}");
+        assert!(check_tasks(&[]).is_err());
+    }
+}

@@ -1,0 +1,155 @@
+//! `F(x; θ, w) = c(x; θ) + wᵀv(x; θ)`, w_t = ω_t: context-affine multi-environment learning.
+//!
+//! The paper's Definition 1. The meta-parameters π = (θ, ω_1, …, ω_T) hold a context ω_t for every
+//! training task and are trained jointly: no inner loop, first derivatives only. A new task is
+//! adapted to by least squares in closed form. φ-CAMEL is the same model with a context that comes
+//! from known physical parameters instead of shots.
+
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution as _, StandardNormal};
+
+use super::{
+    Adapted, Backbone, Batch, Learner, LearnerError, Loss, Method, Prior, Settings, Shape, Shots,
+    Workspace, backbone::apply_heads, error::length, ridge,
+};
+
+/// CAMEL.
+pub(super) const METHOD: Method = Method {
+    name: "camel",
+    title: "CAMEL",
+    equation: "F(x; θ, w) = c(x; θ) + wᵀ v(x; θ), w by least squares",
+    zero_shot: false,
+    trained_as: "camel",
+    build,
+};
+
+/// φ-CAMEL: CAMEL adapted from known physical parameters.
+pub(super) const ZERO_SHOT: Method = Method {
+    name: "phi-camel",
+    title: "φ-CAMEL",
+    equation: "F(x; θ, w) = c(x; θ) + wᵀ v(x; θ), w an affine function of φ",
+    zero_shot: true,
+    ..METHOD
+};
+
+/// Context-affine multi-environment learning.
+#[derive(Debug)]
+struct Camel {
+    backbone: Backbone,
+    tasks: usize,
+    ridge: f64,
+    prior_noise: f64,
+}
+
+fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
+    if settings.rank > shape.tasks {
+        return Err(LearnerError::RankAboveTasks {
+            rank: settings.rank,
+            tasks: shape.tasks,
+        });
+    }
+    Ok(Arc::new(Camel {
+        backbone: Backbone::new(settings, shape.inputs)?,
+        tasks: shape.tasks,
+        ridge: settings.ridge,
+        prior_noise: settings.prior_noise,
+    }))
+}
+
+impl Camel {
+    /// The contexts ω_t of the training tasks.
+    fn contexts<'a>(
+        &self,
+        parameters: &'a [f64],
+    ) -> impl ExactSizeIterator<Item = &'a [f64]> + Clone {
+        parameters[self.backbone.weight_count()..].chunks_exact(self.backbone.rank())
+    }
+
+    fn prior(&self, parameters: &[f64]) -> Prior {
+        let rank = self.backbone.rank();
+        if self.prior_noise > 0.0 {
+            Prior::of_tasks(
+                self.contexts(parameters),
+                rank,
+                self.prior_noise,
+                self.ridge,
+            )
+        } else {
+            Prior::ridge(rank, self.ridge)
+        }
+    }
+}
+
+impl Learner for Camel {
+    fn parameter_count(&self) -> usize {
+        self.backbone.weight_count() + self.tasks * self.backbone.rank()
+    }
+
+    fn initial_parameters(&self, rng: &mut ChaCha8Rng) -> Vec<f64> {
+        let mut parameters = self.backbone.initial_weights(rng);
+        let contexts = self.tasks * self.backbone.rank();
+        let draws = StandardNormal.sample_iter(rng).take(contexts);
+        parameters.extend(draws.map(|w: f64| w.abs()));
+        parameters
+    }
+
+    fn loss(&self, parameters: Tensor<1>, batch: &Batch) -> Loss {
+        let (features, bias) = self.backbone.forward(&parameters, &batch.x);
+        let rank = self.backbone.rank();
+        let contexts = parameters
+            .narrow(0, self.backbone.weight_count(), self.tasks * rank)
+            .reshape([self.tasks, rank]);
+        let outputs = apply_heads(features, contexts);
+        Loss::of_residuals(match bias {
+            Some(bias) => outputs + bias - batch.y.clone(),
+            None => outputs - batch.y.clone(),
+        })
+    }
+
+    fn context_size(&self) -> usize {
+        self.backbone.rank()
+    }
+
+    fn least_shots(&self) -> usize {
+        if self.prior_noise > 0.0 {
+            1
+        } else {
+            self.backbone.rank()
+        }
+    }
+
+    fn trained_context(&self, parameters: &[f64], task: usize) -> Option<Vec<f64>> {
+        self.contexts(parameters).nth(task).map(<[f64]>::to_vec)
+    }
+
+    fn adapt(&self, parameters: &[f64], shots: Shots) -> Result<Adapted, LearnerError> {
+        let (features, targets) = self.backbone.regression(parameters, shots);
+        let context = ridge::solve(&features, &targets, &self.prior(parameters))?;
+        Ok(Adapted::of_context(context))
+    }
+
+    fn with_context(&self, _parameters: &[f64], context: &[f64]) -> Result<Adapted, LearnerError> {
+        length("a context", self.context_size(), context.len())?;
+        Ok(Adapted::of_context(context.to_vec()))
+    }
+
+    fn predict(
+        &self,
+        parameters: &[f64],
+        adapted: &Adapted,
+        inputs: &[f64],
+        outputs: &mut [f64],
+        workspace: &mut Workspace,
+    ) {
+        let head = adapted.context();
+        self.backbone
+            .predict(parameters, head, inputs, outputs, workspace);
+    }
+
+    fn backbone(&self) -> Option<&Backbone> {
+        Some(&self.backbone)
+    }
+}

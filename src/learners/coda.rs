@@ -1,0 +1,212 @@
+//! `F(x; θ, w) = h(x; θ + w)`, `w = Θξ`: context-informed dynamics adaptation, ℓ1 version.
+//!
+//! The meta-parameters π = (θ, Θ, ξ_1, …, ξ_T) hold a context ξ_t for every training task and a
+//! linear hypernetwork Θ that turns contexts into changes of all weights. The regulariser is
+//! `R(π) = a Σ_t ‖ξ_t‖₂² + b Σ_p ‖Θ_p‖₂`, with Θ_p the row of weight p, so that few weights depend on
+//! the context. A new task is adapted to by minimising the error and the context's penalty over ξ
+//! with θ and Θ fixed, by a quasi-Newton method from the mean training context.
+
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution as _, StandardNormal};
+
+use super::{
+    Adapted, Batch, Learner, LearnerError, Loss, Method, Settings, Shape, Shots, Workspace,
+    error::length,
+    host::{HostNet as _, Scratch},
+    lbfgs,
+    net::Mlp,
+};
+
+/// CoDA.
+pub(super) const METHOD: Method = Method {
+    name: "coda",
+    title: "CoDA",
+    equation: "F(x; θ, ξ) = h(x; θ + Θ ξ), ξ by descent with θ and Θ fixed",
+    zero_shot: false,
+    trained_as: "coda",
+    build,
+};
+
+/// Size of the hypernetwork's first entries.
+const FIRST_HYPERNETWORK: f64 = 0.1;
+/// Smooths the row norms at zero.
+const NORM_FLOOR: f64 = 1e-12;
+/// Gradient of the adaptation loss at which ξ counts as converged.
+const TOLERANCE: f64 = 1e-9;
+
+/// Context-informed dynamics adaptation.
+#[derive(Debug)]
+struct Coda {
+    net: Mlp,
+    contexts: usize,
+    tasks: usize,
+    adaptation_steps: usize,
+    context_penalty: f64,
+    network_penalty: f64,
+}
+
+fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
+    let sizes: Vec<usize> = [&[shape.inputs], &settings.hidden[..], &[1]].concat();
+    Ok(Arc::new(Coda {
+        net: Mlp::new(sizes)?,
+        contexts: settings.rank,
+        tasks: shape.tasks,
+        adaptation_steps: settings.adaptation_steps,
+        context_penalty: settings.context_penalty,
+        network_penalty: settings.network_penalty,
+    }))
+}
+
+impl Coda {
+    /// Where Θᵀ `[k, P]` and ξ `[T, k]` start in the flat parameters.
+    fn starts(&self) -> (usize, usize) {
+        let count = self.net.weight_count();
+        (count, count * (1 + self.contexts))
+    }
+
+    fn penalty(&self, hypernetwork: Tensor<2>, contexts: Tensor<2>) -> Tensor<1> {
+        let rows = hypernetwork.square().sum_dim(0).add_scalar(NORM_FLOOR);
+        contexts.square().sum().mul_scalar(self.context_penalty)
+            + rows.sqrt().sum().mul_scalar(self.network_penalty)
+    }
+
+    /// θ + Θξ on the host.
+    fn weights(&self, parameters: &[f64], context: &[f64]) -> Vec<f64> {
+        let count = self.net.weight_count();
+        let mut weights = parameters[..count].to_vec();
+        let columns = parameters[count..].chunks_exact(count);
+        for (column, xi) in columns.zip(context) {
+            for (weight, theta) in weights.iter_mut().zip(column) {
+                *weight += theta * xi;
+            }
+        }
+        weights
+    }
+
+    fn mean_context(&self, parameters: &[f64]) -> Vec<f64> {
+        let mut mean = vec![0.0; self.contexts];
+        let (_, start) = self.starts();
+        for context in parameters[start..].chunks_exact(self.contexts) {
+            for (m, xi) in mean.iter_mut().zip(context) {
+                *m += xi / self.tasks as f64;
+            }
+        }
+        mean
+    }
+
+    /// The adaptation loss `mean (F − y)² + a‖ξ‖₂²` and its gradient in ξ.
+    fn adaptation_loss(
+        &self,
+        parameters: &[f64],
+        shots: Shots,
+        context: &[f64],
+        gradient: &mut [f64],
+        memory: &mut Memory,
+    ) -> f64 {
+        let count = shots.targets.len() as f64;
+        let weights = self.weights(parameters, context);
+        let scratch = &mut memory.scratch;
+        self.net
+            .evaluate(&weights, shots.inputs, &mut memory.outputs, scratch);
+        let mut loss = 0.0;
+        for (output, y) in memory.outputs.iter_mut().zip(shots.targets) {
+            let residual = *output - y;
+            loss += residual * residual / count;
+            *output = 2.0 * residual / count;
+        }
+        let pulls = &mut memory.weights;
+        self.net
+            .pull_back(&weights, shots.inputs, &memory.outputs, pulls, scratch);
+        let columns = parameters[weights.len()..].chunks_exact(weights.len());
+        for ((g, column), xi) in gradient.iter_mut().zip(columns).zip(context) {
+            let pull: f64 = column.iter().zip(pulls.iter()).map(|(c, p)| c * p).sum();
+            *g = pull + 2.0 * self.context_penalty * xi;
+            loss += self.context_penalty * xi * xi;
+        }
+        loss
+    }
+}
+
+struct Memory {
+    outputs: Vec<f64>,
+    weights: Vec<f64>,
+    scratch: Scratch,
+}
+
+impl Learner for Coda {
+    fn parameter_count(&self) -> usize {
+        self.starts().1 + self.tasks * self.contexts
+    }
+
+    fn initial_parameters(&self, rng: &mut ChaCha8Rng) -> Vec<f64> {
+        let mut parameters = self.net.initial_weights(rng);
+        let draws = StandardNormal.sample_iter(rng);
+        let hypernetwork = draws.take(self.contexts * self.net.weight_count());
+        parameters.extend(hypernetwork.map(|w: f64| FIRST_HYPERNETWORK * w));
+        parameters.resize(self.parameter_count(), 0.0);
+        parameters
+    }
+
+    fn loss(&self, parameters: Tensor<1>, batch: &Batch) -> Loss {
+        let count = self.net.weight_count();
+        let (network_start, context_start) = self.starts();
+        let shared = parameters.clone().narrow(0, 0, count).unsqueeze::<2>();
+        let hypernetwork = parameters
+            .clone()
+            .narrow(0, network_start, self.contexts * count)
+            .reshape([self.contexts, count]);
+        let contexts = parameters
+            .narrow(0, context_start, self.tasks * self.contexts)
+            .reshape([self.tasks, self.contexts]);
+        let weights = shared + contexts.clone().matmul(hypernetwork.clone());
+        let outputs = self.net.forward(weights, batch.x.clone());
+        Loss::of_residuals(outputs.squeeze_dim::<2>(2) - batch.y.clone())
+            .regularised(self.penalty(hypernetwork, contexts))
+    }
+
+    fn context_size(&self) -> usize {
+        self.contexts
+    }
+
+    fn trained_context(&self, parameters: &[f64], task: usize) -> Option<Vec<f64>> {
+        let (_, start) = self.starts();
+        let mut contexts = parameters[start..].chunks_exact(self.contexts);
+        contexts.nth(task).map(<[f64]>::to_vec)
+    }
+
+    fn adapt(&self, parameters: &[f64], shots: Shots) -> Result<Adapted, LearnerError> {
+        let mut memory = Memory {
+            outputs: vec![0.0; shots.targets.len()],
+            weights: vec![0.0; self.net.weight_count()],
+            scratch: Scratch::default(),
+        };
+        let start = self.mean_context(parameters);
+        let context = lbfgs::minimise(start, self.adaptation_steps, TOLERANCE, |xi, gradient| {
+            self.adaptation_loss(parameters, shots, xi, gradient, &mut memory)
+        });
+        self.with_context(parameters, &context)
+    }
+
+    fn with_context(&self, parameters: &[f64], context: &[f64]) -> Result<Adapted, LearnerError> {
+        length("a context", self.contexts, context.len())?;
+        Ok(Adapted {
+            context: context.to_vec(),
+            weights: self.weights(parameters, context),
+        })
+    }
+
+    fn predict(
+        &self,
+        _parameters: &[f64],
+        adapted: &Adapted,
+        inputs: &[f64],
+        outputs: &mut [f64],
+        workspace: &mut Workspace,
+    ) {
+        self.net
+            .evaluate(&adapted.weights, inputs, outputs, &mut workspace.net);
+    }
+}

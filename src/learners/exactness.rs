@@ -1,0 +1,260 @@
+//! Every learner's meta-gradient against central differences, and its adaptation on the host against
+//! the one inside its loss on the device.
+
+use std::sync::Arc;
+
+use burn::tensor::{DType, Device, Tensor, TensorData};
+use rand::RngExt as _;
+
+use super::*;
+use crate::random::generator;
+
+const TASKS: usize = 3;
+const ROWS: usize = 8;
+const INPUTS: usize = 2;
+const TRAINED: [&str; 6] = ["camel", "anil", "maml", "coda", "r2d2", "cavia"];
+
+fn settings(method: &str) -> Settings {
+    let mut settings = Settings::new("cartpole", method).unwrap();
+    settings.rank = 2;
+    settings.hidden = vec![5, 4];
+    settings.inner_steps = 3;
+    settings.adaptation_steps = 3;
+    settings.inner_rate = 0.3;
+    settings.ridge = 1e-2;
+    if method == "coda" {
+        settings.context_penalty = 0.02;
+        settings.network_penalty = 0.01;
+        settings.adaptation_steps = 500;
+    }
+    settings
+}
+
+fn build(settings: &Settings) -> Arc<dyn Learner> {
+    let shape = Shape {
+        inputs: INPUTS,
+        tasks: TASKS,
+    };
+    learner(settings, shape).unwrap()
+}
+
+/// Parameters away from kinks and from special starts.
+fn parameters(learner: &dyn Learner) -> Vec<f64> {
+    let mut rng = generator(3, 0);
+    let mut parameters = learner.initial_parameters(&mut rng);
+    for value in &mut parameters {
+        *value += rng.random_range(-0.3..0.3);
+    }
+    parameters
+}
+
+fn tensor(values: &[f64]) -> Tensor<1> {
+    let data = TensorData::new(values.to_vec(), [values.len()]);
+    Tensor::from_data(data, (&Device::flex(), DType::F64))
+}
+
+/// Random rows; X = 1 or T blocks of inputs.
+fn data(blocks: usize) -> (Vec<f64>, Vec<f64>) {
+    let mut rng = generator(5, 0);
+    let mut draw = |count| {
+        (0..count)
+            .map(|_| rng.random_range(-1.5..1.5))
+            .collect::<Vec<f64>>()
+    };
+    (draw(blocks * ROWS * INPUTS), draw(TASKS * ROWS))
+}
+
+fn batch(blocks: usize) -> Batch {
+    let (x, y) = data(blocks);
+    Batch {
+        x: tensor(&x).reshape([blocks, ROWS, INPUTS]),
+        y: tensor(&y).reshape([TASKS, ROWS]),
+    }
+}
+
+fn objective(learner: &dyn Learner, parameters: &[f64], batch: &Batch) -> f64 {
+    let loss = learner.loss(tensor(parameters), batch).objective;
+    loss.into_scalar()
+}
+
+fn gradient(learner: &dyn Learner, parameters: &[f64], batch: &Batch) -> Vec<f64> {
+    let leaf = tensor(parameters).autodiff().require_grad();
+    let batch = Batch {
+        x: batch.x.clone().autodiff(),
+        y: batch.y.clone().autodiff(),
+    };
+    let loss = learner.loss(leaf.clone(), &batch).objective;
+    let gradient = leaf.grad(&loss.backward()).unwrap();
+    gradient.try_into_vec_as().unwrap()
+}
+
+fn central_differences(learner: &dyn Learner, parameters: &[f64], batch: &Batch) -> Vec<f64> {
+    let h = 1e-5;
+    (0..parameters.len())
+        .map(|j| {
+            let mut moved = parameters.to_vec();
+            moved[j] += h;
+            let above = objective(learner, &moved, batch);
+            moved[j] -= 2.0 * h;
+            (above - objective(learner, &moved, batch)) / (2.0 * h)
+        })
+        .collect()
+}
+
+fn norm(a: &[f64]) -> f64 {
+    a.iter().map(|a| a * a).sum::<f64>().sqrt()
+}
+
+fn relative_difference(a: &[f64], b: &[f64]) -> f64 {
+    let difference: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+    norm(&difference) / norm(b)
+}
+
+#[test]
+fn every_meta_gradient_agrees_with_central_differences() {
+    for method in TRAINED {
+        for blocks in [1, TASKS] {
+            for bias in [vec![], vec![3]] {
+                let settings = Settings {
+                    bias,
+                    ..settings(method)
+                };
+                let learner = build(&settings);
+                let (parameters, batch) = (parameters(&*learner), batch(blocks));
+                let exact = gradient(&*learner, &parameters, &batch);
+                let differences = central_differences(&*learner, &parameters, &batch);
+                let error = relative_difference(&exact, &differences);
+                assert!(
+                    error < 1e-6,
+                    "{method}, {blocks} blocks of inputs: {error:e}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn first_order_variants_have_another_gradient() {
+    for method in ["anil", "maml", "cavia"] {
+        let exact = build(&settings(method));
+        let first_order = build(&Settings {
+            first_order: true,
+            ..settings(method)
+        });
+        let (parameters, batch) = (parameters(&*exact), batch(TASKS));
+        let difference = relative_difference(
+            &gradient(&*first_order, &parameters, &batch),
+            &gradient(&*exact, &parameters, &batch),
+        );
+        assert!(difference > 1e-2, "{method}: {difference:e}");
+    }
+}
+
+#[test]
+fn maml_differs_from_its_first_order_version_by_the_hessian_term() {
+    let rate = 0.3;
+    let with = |inner_rate, first_order| {
+        build(&Settings {
+            inner_steps: 1,
+            inner_rate,
+            first_order,
+            ..settings("maml")
+        })
+    };
+    let one_task = |batch: Batch| Batch {
+        x: batch.x.narrow(0, 0, 1),
+        y: batch.y.narrow(0, 0, 1),
+    };
+    let batch = one_task(batch(TASKS));
+    let (support, _) = batch.halves();
+    let twice_support = Batch {
+        x: Tensor::cat(vec![support.x.clone(); 2], 1),
+        y: Tensor::cat(vec![support.y.clone(); 2], 1),
+    };
+    let exact = with(rate, false);
+    let parameters = parameters(&*exact);
+    let first = gradient(&*with(rate, true), &parameters, &batch);
+    // ∇ℓ on the support rows, ℓ = ½ mean (F − y)², is half the meta-gradient without inner step.
+    let plain = with(0.0, false);
+    let h = 1e-6;
+    let support_gradient = |sign: f64| {
+        let moved = parameters.iter().zip(&first);
+        let moved: Vec<f64> = moved.map(|(p, g)| p + sign * h * g).collect();
+        gradient(&*plain, &moved, &twice_support)
+    };
+    let (above, below) = (support_gradient(1.0), support_gradient(-1.0));
+    let expected: Vec<f64> = (0..first.len())
+        .map(|j| first[j] - rate * 0.5 * (above[j] - below[j]) / (2.0 * h))
+        .collect();
+    let error = relative_difference(&gradient(&*exact, &parameters, &batch), &expected);
+    assert!(error < 1e-6, "{error:e}");
+}
+
+/// Host-side error of a task: adapted to its first half, judged on its second.
+fn host_error(learner: &dyn Learner, parameters: &[f64], blocks: usize) -> f64 {
+    let (x, y) = data(blocks);
+    let half = ROWS / 2;
+    let (mut sum, mut workspace) = (0.0, Workspace::default());
+    for t in 0..TASKS {
+        let block = if blocks == 1 { 0 } else { t };
+        let x = &x[block * ROWS * INPUTS..(block + 1) * ROWS * INPUTS];
+        let y = &y[t * ROWS..(t + 1) * ROWS];
+        let shots = Shots {
+            inputs: &x[..half * INPUTS],
+            targets: &y[..half],
+        };
+        let adapted = learner.adapt(parameters, shots).unwrap();
+        let mut outputs = vec![0.0; ROWS - half];
+        let rest = &x[half * INPUTS..];
+        learner.predict(parameters, &adapted, rest, &mut outputs, &mut workspace);
+        let errors = outputs.iter().zip(&y[half..]).map(|(a, b)| (a - b).powi(2));
+        sum += errors.sum::<f64>() / (ROWS - half) as f64;
+    }
+    sum / TASKS as f64
+}
+
+#[test]
+fn adaptation_on_the_host_is_the_inner_loop_on_the_device() {
+    for method in ["anil", "maml", "r2d2", "cavia"] {
+        for blocks in [1, TASKS] {
+            let learner = build(&settings(method));
+            let parameters = parameters(&*learner);
+            let loss = learner.loss(tensor(&parameters), &batch(blocks));
+            let device: f64 = loss.error.into_scalar();
+            let host = host_error(&*learner, &parameters, blocks);
+            let error = (device - host).abs() / device;
+            assert!(error < 1e-10, "{method}, {blocks}: {device} {host}");
+        }
+    }
+}
+
+#[test]
+fn adapted_contexts_on_the_host_leave_no_gradient_on_the_device() {
+    for method in ["camel", "coda"] {
+        let settings = Settings {
+            ridge: 0.0,
+            ..settings(method)
+        };
+        let learner = build(&settings);
+        let mut parameters = parameters(&*learner);
+        let (x, y) = data(1);
+        let start = parameters.len() - TASKS * learner.context_size();
+        for t in 0..TASKS {
+            let shots = Shots {
+                inputs: &x,
+                targets: &y[t * ROWS..(t + 1) * ROWS],
+            };
+            let adapted = learner.adapt(&parameters, shots).unwrap();
+            let at = start + t * learner.context_size();
+            parameters[at..at + learner.context_size()].copy_from_slice(adapted.context());
+        }
+        // CoDA's loss averages the errors over tasks, and penalises the contexts of all of them.
+        let learner = build(&Settings {
+            context_penalty: settings.context_penalty / TASKS as f64,
+            ..settings
+        });
+        let gradient = gradient(&*learner, &parameters, &batch(1));
+        let left = norm(&gradient[start..]) / norm(&gradient);
+        assert!(left < 1e-6, "{method}: {left:e}");
+    }
+}

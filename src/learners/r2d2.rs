@@ -1,0 +1,191 @@
+//! `w = (VᵀV/n + λI)⁻¹ Vᵀy/n`: R2-D2, a ridge regression inside the meta-loss.
+//!
+//! The model is F(x; θ, w) = c(x; θ) + wᵀv(x; θ). The head is solved for on one half of a batch, the
+//! meta-loss is the error on the other half, and the derivative goes through the solution; the
+//! ridge λ = exp ρ is learned. With A = VᵀV/n + λI, B = Vᵀy/n, and A⁻¹ and w₀ = A⁻¹B taken as
+//! constants, `w = w₀ + A⁻¹(B − A w₀)` has the exact value and the exact first derivative.
+
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+use rand_chacha::ChaCha8Rng;
+
+use super::{
+    Adapted, Backbone, Batch, Learner, LearnerError, Loss, Method, Prior, Settings, Shape, Shots,
+    Workspace, backbone::apply_heads, error::length, ridge,
+};
+
+/// R2-D2.
+pub(super) const METHOD: Method = Method {
+    name: "r2d2",
+    title: "R2-D2",
+    equation: "F(x; θ, w) = c(x; θ) + wᵀ v(x; θ), w by ridge regression inside training",
+    zero_shot: false,
+    trained_as: "r2d2",
+    build,
+};
+
+/// Smallest ridge at the start, so that its logarithm is finite.
+const LEAST_RIDGE: f64 = 1e-9;
+
+/// Ridge regression differentiable discriminator, here for regression.
+#[derive(Debug)]
+struct R2d2 {
+    backbone: Backbone,
+    first_ridge: f64,
+}
+
+fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
+    Ok(Arc::new(R2d2 {
+        backbone: Backbone::new(settings, shape.inputs)?,
+        first_ridge: settings.ridge.max(LEAST_RIDGE),
+    }))
+}
+
+impl R2d2 {
+    /// The heads `[T, r]` that solve the ridge regression on the support rows.
+    fn heads(&self, features: Tensor<3>, targets: Tensor<2>, ridge: Tensor<1>) -> Tensor<2> {
+        let [groups, rows, rank] = features.dims();
+        let transposed = features.clone().swap_dims(1, 2).div_scalar(rows as f64);
+        let place = (&features.device(), features.dtype());
+        let identity = identity(rank, place);
+        let gram = transposed.clone().matmul(features) + identity * ridge.reshape([1, 1, 1]);
+        let targets = if groups == 1 {
+            targets.transpose().unsqueeze_dim::<3>(0)
+        } else {
+            targets.unsqueeze_dim::<3>(2)
+        };
+        let moments = transposed.matmul(targets);
+        let solution = solve(gram, moments);
+        if groups == 1 {
+            solution.squeeze_dim::<2>(0).transpose()
+        } else {
+            solution.squeeze_dim::<2>(2)
+        }
+    }
+}
+
+fn identity(rank: usize, place: (&burn::tensor::Device, burn::tensor::DType)) -> Tensor<3> {
+    let mut values = vec![0.0f64; rank * rank];
+    values.iter_mut().step_by(rank + 1).for_each(|v| *v = 1.0);
+    Tensor::from_data(
+        burn::tensor::TensorData::new(values, [1, rank, rank]),
+        place,
+    )
+}
+
+/// X = A⁻¹B of symmetric positive A `[X, r, r]` and B `[X, r, k]`, with its exact first derivative.
+fn solve(a: Tensor<3>, b: Tensor<3>) -> Tensor<3> {
+    let inverse = inverse(a.clone().detach());
+    let start = inverse.clone().matmul(b.clone().detach());
+    let defect = b - a.matmul(start.clone());
+    start + inverse.matmul(defect)
+}
+
+/// A⁻¹ of symmetric positive matrices `[X, r, r]` by Gauss–Jordan elimination without exchange of
+/// rows, which such matrices do not need. Tensor operations only, so nothing is read back.
+fn inverse(a: Tensor<3>) -> Tensor<3> {
+    let [groups, rank, _] = a.dims();
+    let place = (&a.device(), a.dtype());
+    let identity = identity(rank, place);
+    let mut table = Tensor::cat(vec![a, identity.clone().expand([groups, rank, rank])], 2);
+    for k in 0..rank {
+        let row = table.clone().narrow(1, k, 1);
+        let row = row.clone() / row.narrow(2, k, 1);
+        let column = table.clone().narrow(2, k, 1) - identity.clone().narrow(2, k, 1);
+        table = table - column * row;
+    }
+    table.narrow(2, rank, rank)
+}
+
+impl Learner for R2d2 {
+    fn parameter_count(&self) -> usize {
+        self.backbone.weight_count() + 1
+    }
+
+    fn initial_parameters(&self, rng: &mut ChaCha8Rng) -> Vec<f64> {
+        let mut parameters = self.backbone.initial_weights(rng);
+        parameters.push(self.first_ridge.ln());
+        parameters
+    }
+
+    fn loss(&self, parameters: Tensor<1>, batch: &Batch) -> Loss {
+        let (features, bias) = self.backbone.forward(&parameters, &batch.x);
+        let targets = match bias {
+            Some(bias) => batch.y.clone() - bias,
+            None => batch.y.clone(),
+        };
+        let (support, query) = Batch {
+            x: features,
+            y: targets,
+        }
+        .halves();
+        let ridge = parameters.narrow(0, self.backbone.weight_count(), 1).exp();
+        let heads = self.heads(support.x, support.y, ridge);
+        Loss::of_residuals(apply_heads(query.x, heads) - query.y)
+    }
+
+    fn context_size(&self) -> usize {
+        self.backbone.rank()
+    }
+
+    fn adapt(&self, parameters: &[f64], shots: Shots) -> Result<Adapted, LearnerError> {
+        let (features, targets) = self.backbone.regression(parameters, shots);
+        let ridge = parameters[self.backbone.weight_count()].exp() * targets.len() as f64;
+        let prior = Prior::ridge(self.backbone.rank(), ridge);
+        ridge::solve(&features, &targets, &prior).map(Adapted::of_context)
+    }
+
+    fn with_context(&self, _parameters: &[f64], context: &[f64]) -> Result<Adapted, LearnerError> {
+        length("a context", self.context_size(), context.len())?;
+        Ok(Adapted::of_context(context.to_vec()))
+    }
+
+    fn predict(
+        &self,
+        parameters: &[f64],
+        adapted: &Adapted,
+        inputs: &[f64],
+        outputs: &mut [f64],
+        workspace: &mut Workspace,
+    ) {
+        let head = adapted.context();
+        self.backbone
+            .predict(parameters, head, inputs, outputs, workspace);
+    }
+
+    fn backbone(&self) -> Option<&Backbone> {
+        Some(&self.backbone)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{DType, Device, TensorData};
+    use nalgebra::DMatrix;
+    use rand::RngExt as _;
+
+    use super::*;
+    use crate::random::generator;
+
+    #[test]
+    fn the_elimination_inverts_every_matrix_of_a_batch() {
+        let (groups, rank) = (5, 6);
+        let mut rng = generator(4, 0);
+        let matrices: Vec<DMatrix<f64>> = (0..groups)
+            .map(|_| {
+                let root = DMatrix::from_fn(rank, rank, |_, _| rng.random_range(-1.0..1.0));
+                &root * root.transpose() + DMatrix::identity(rank, rank) * 1e-3
+            })
+            .collect();
+        let values: Vec<f64> = matrices.iter().flat_map(|m| m.iter().copied()).collect();
+        let data = TensorData::new(values, [groups, rank, rank]);
+        let inverses = inverse(Tensor::from_data(data, (&Device::flex(), DType::F64)));
+        let inverses: Vec<f64> = inverses.try_into_vec_as().unwrap();
+        for (matrix, inverse) in matrices.iter().zip(inverses.chunks(rank * rank)) {
+            let product = matrix * DMatrix::from_column_slice(rank, rank, inverse);
+            let defect = (product - DMatrix::<f64>::identity(rank, rank)).norm();
+            assert!(defect < 1e-8, "{defect}");
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! All settings of every learner on every system, in one place.
+//!
+//! [`Settings::new`] gives the tuned ones; any field may be changed, and [`Settings::check`] says
+//! what is not allowed.
+//!
+//! | field | range |
+//! |---|---|
+//! | rank | 1 to 64 |
+//! | hidden, bias | up to 8 layers of 1 to 512 units |
+//! | steps | 1 to 1,000,000 |
+//! | learning_rate | 1e-7 to 1 |
+//! | batch | 2 to 100,000 rows a task |
+//! | weight_decay, clip, prior_noise, context_penalty, network_penalty | 0 to 1,000 |
+//! | inner_rate | 0 to 10 |
+//! | inner_steps | 1 to 50 |
+//! | adaptation_steps | 1 to 10,000 |
+//! | ridge | 0 to 1,000 |
+
+use serde::{Deserialize, Serialize};
+
+use super::{LearnerError, error::in_range, method};
+
+/// Systems that have settings.
+pub const SYSTEMS: [&str; 9] = [
+    "pendulum",
+    "charges-dipole",
+    "charges-pair",
+    "charges-quadrupole",
+    "capacitor",
+    "capacitor-eps",
+    "cartpole",
+    "arm",
+    "upkie",
+];
+
+/// What a learner is trained with. Inputs and targets are standardised, so rates and penalties have
+/// no units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Name of the system.
+    pub system: String,
+    /// Name of the method.
+    pub method: String,
+    /// Length of a context, r.
+    pub rank: usize,
+    /// Units of the hidden layers of the feature net.
+    pub hidden: Vec<usize>,
+    /// Units of the hidden layers of the bias net; empty for a model without one.
+    pub bias: Vec<usize>,
+    /// Training steps.
+    pub steps: usize,
+    /// Learning rate at the start of the cosine schedule.
+    pub learning_rate: f64,
+    /// Rows of a batch, of each task.
+    pub batch: usize,
+    /// Decoupled weight decay.
+    pub weight_decay: f64,
+    /// Largest norm of a gradient; 0 for no limit.
+    pub clip: f64,
+    /// Step size of the inner loop (ANIL, MAML, CAVIA).
+    pub inner_rate: f64,
+    /// Gradient steps of the inner loop in training (ANIL, MAML, CAVIA).
+    pub inner_steps: usize,
+    /// Most gradient steps of an adaptation (ANIL, MAML, CAVIA, CoDA).
+    pub adaptation_steps: usize,
+    /// Whether MAML and ANIL leave out second derivatives.
+    pub first_order: bool,
+    /// Ridge of the closed-form adaptation (CAMEL), its first value where it is learned (R2-D2).
+    pub ridge: f64,
+    /// Noise of a standardised target in the prior that CAMEL takes from its training contexts; 0
+    /// for a plain ridge.
+    pub prior_noise: f64,
+    /// Penalty of the contexts (CoDA).
+    pub context_penalty: f64,
+    /// Penalty of the hypernetwork (CoDA).
+    pub network_penalty: f64,
+}
+
+impl Settings {
+    /// The tuned settings of a method on a system.
+    pub fn new(system: &str, method_name: &str) -> Result<Self, LearnerError> {
+        let method = method(method_name)?;
+        let base = of_system(system)?;
+        Ok(of_method(base, method.trained_as, method.name))
+    }
+
+    /// Whether targets are centred: only where the model can put the centre back by itself.
+    pub fn centre_targets(&self) -> bool {
+        !self.bias.is_empty()
+    }
+
+    /// Checks every field against its range.
+    pub fn check(&self) -> Result<(), LearnerError> {
+        method(&self.method)?;
+        in_range("the rank", self.rank as f64, 1.0, 64.0)?;
+        for layers in [&self.hidden, &self.bias] {
+            in_range("the number of hidden layers", layers.len() as f64, 0.0, 8.0)?;
+            for &units in layers {
+                in_range("the units of a hidden layer", units as f64, 1.0, 512.0)?;
+            }
+        }
+        in_range("the number of steps", self.steps as f64, 1.0, 1e6)?;
+        in_range("the learning rate", self.learning_rate, 1e-7, 1.0)?;
+        in_range("the batch size", self.batch as f64, 2.0, 1e5)?;
+        in_range("the weight decay", self.weight_decay, 0.0, 1e3)?;
+        in_range("the gradient limit", self.clip, 0.0, 1e3)?;
+        in_range("the inner rate", self.inner_rate, 0.0, 10.0)?;
+        let inner_steps = self.inner_steps as f64;
+        in_range("the number of inner steps", inner_steps, 1.0, 50.0)?;
+        let adaptation_steps = self.adaptation_steps as f64;
+        in_range("the number of adaptation steps", adaptation_steps, 1.0, 1e4)?;
+        in_range("the ridge", self.ridge, 0.0, 1e3)?;
+        in_range("the noise of the prior", self.prior_noise, 0.0, 1e3)?;
+        in_range("the penalty of contexts", self.context_penalty, 0.0, 1e3)?;
+        in_range("the penalty of the network", self.network_penalty, 0.0, 1e3)
+    }
+}
+
+/// What all methods on a system share: the nets, the rank and the batch.
+fn of_system(system: &str) -> Result<Settings, LearnerError> {
+    let (hidden, rank, bias, batch): (&[usize], usize, &[usize], usize) = match system {
+        "pendulum" => (&[16, 16], 2, &[], 200),
+        "charges-dipole" => (&[16; 4], 3, &[], 300),
+        "charges-pair" => (&[16; 4], 2, &[], 300),
+        "charges-quadrupole" => (&[16; 4], 4, &[], 300),
+        "capacitor" | "capacitor-eps" => (&[64; 4], 3, &[32; 3], 400),
+        "cartpole" => (&[16; 3], 3, &[], 200),
+        "arm" => (&[64; 4], 4, &[], 400),
+        "upkie" => (&[64; 4], 3, &[], 200),
+        _ => return Err(LearnerError::UnknownSystem(system.to_owned())),
+    };
+    Ok(Settings {
+        system: system.to_owned(),
+        method: String::new(),
+        rank,
+        hidden: hidden.to_vec(),
+        bias: bias.to_vec(),
+        steps: 20_000,
+        learning_rate: 1e-2,
+        batch,
+        weight_decay: 0.0,
+        clip: 0.0,
+        inner_rate: 0.1,
+        inner_steps: 1,
+        adaptation_steps: 100,
+        first_order: false,
+        ridge: 2e-7,
+        prior_noise: 0.0,
+        context_penalty: 0.0,
+        network_penalty: 0.0,
+    })
+}
+
+/// What a method changes on a system.
+fn of_method(base: Settings, trained_as: &str, name: &str) -> Settings {
+    let mut settings = Settings {
+        method: name.to_owned(),
+        ..base
+    };
+    match trained_as {
+        "coda" => {
+            settings.context_penalty = 1e-5;
+            settings.network_penalty = 1e-4;
+        }
+        "r2d2" => settings.ridge = 1e-3,
+        _ => {}
+    }
+    settings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learners::METHODS;
+
+    #[test]
+    fn every_method_has_allowed_settings_on_every_system() {
+        for system in SYSTEMS {
+            for method in METHODS {
+                let settings = Settings::new(system, method.name).unwrap();
+                settings.check().unwrap();
+                assert_eq!(
+                    (&*settings.system, &*settings.method),
+                    (system, method.name)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_names_are_answered_with_the_known_ones() {
+        let error = Settings::new("cartpole", "camle").unwrap_err().to_string();
+        assert!(
+            error.contains("'camle'") && error.contains("r2d2"),
+            "{error}"
+        );
+        let error = Settings::new("spring", "camel").unwrap_err().to_string();
+        assert!(
+            error.contains("'spring'") && error.contains("upkie"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_value_out_of_range_is_named_with_its_range() {
+        let good = Settings::new("cartpole", "maml").unwrap();
+        let broken = [
+            Settings {
+                rank: 0,
+                ..good.clone()
+            },
+            Settings {
+                hidden: vec![16, 0],
+                ..good.clone()
+            },
+            Settings {
+                steps: 0,
+                ..good.clone()
+            },
+            Settings {
+                learning_rate: f64::NAN,
+                ..good.clone()
+            },
+            Settings {
+                batch: 1,
+                ..good.clone()
+            },
+            Settings {
+                inner_steps: 51,
+                ..good.clone()
+            },
+            Settings {
+                ridge: -1.0,
+                ..good.clone()
+            },
+        ];
+        for settings in broken {
+            let error = settings.check().unwrap_err();
+            assert!(matches!(error, LearnerError::Range { .. }), "{error}");
+        }
+        let error = Settings { steps: 0, ..good }
+            .check()
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            error,
+            "the number of steps must be between 1 and 1000000, but is 0"
+        );
+    }
+}

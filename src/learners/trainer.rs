@@ -1,0 +1,607 @@
+//! `π ← π − η ∇L(π)`: the paper's Algorithm 1, all tasks at once, on any device.
+//!
+//! A step only enqueues work; nothing is read back. The error is summed on the device and read when
+//! [`Trainer::loss`] is awaited, which is also when divergence and plateaus are noticed.
+
+use std::{f64::consts::PI, sync::Arc};
+
+use burn::tensor::{DType, Device, Tensor, TensorData};
+
+use super::{
+    Learner, LearnerError, Model, Scaling, Settings, Shape, Shots, TrainedTask,
+    adam::Adam,
+    batches::{Batches, check_tasks, shares_inputs},
+    learner, method,
+};
+use crate::{random::generator, systems::Task};
+
+/// Streams of the seed.
+const FIRST_PARAMETERS: u64 = 100;
+const ROW_ORDER: u64 = 101;
+/// Part of the rows that training does not see.
+const HELD_OUT: f64 = 0.05;
+/// Blocks of neighbouring rows in which trajectories are held out.
+const HELD_BLOCKS: usize = 8;
+/// Rows of a training task from which its context is computed where π does not hold it.
+const CONTEXT_ROWS: usize = 400;
+/// Factor on the learning rate when training is restarted.
+const RESTART_FACTOR: f64 = 0.3;
+/// Part of the steps without improvement after which the rest of the schedule is shortened.
+const PATIENCE: f64 = 0.25;
+/// Smallest relative improvement of the error that counts.
+const IMPROVEMENT: f64 = 0.01;
+/// Part of the steps that the shortened end of the schedule takes.
+const SHORT_END: f64 = 0.1;
+
+/// How far training is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// Steps done since the start or restart.
+    pub step: usize,
+    /// Part of the schedule that is done, 0 to 1.
+    pub done: f64,
+    /// Learning rate of the next step.
+    pub rate: f64,
+    /// Mean-square error of the last interval in the target's unit squared, once read back.
+    pub error: Option<f64>,
+    /// What happened that the reader should know: a restart, an early end.
+    pub notices: Vec<String>,
+}
+
+/// Trains one learner on a device.
+#[derive(Debug)]
+pub struct Trainer {
+    settings: Settings,
+    learner: Arc<dyn Learner>,
+    tasks: Vec<Task>,
+    scaling: Scaling,
+    held: Vec<usize>,
+    seed: u64,
+    device: Device,
+    precision: DType,
+    batches: Batches,
+    parameters: Tensor<1>,
+    adam: Adam,
+    rate: f64,
+    step: usize,
+    done: f64,
+    pace: f64,
+    errors: ErrorSum,
+    best: (f64, f64),
+    restarted: bool,
+    last_error: Option<f64>,
+    notices: Vec<String>,
+}
+
+/// Errors summed on the device until somebody asks.
+#[derive(Debug)]
+struct ErrorSum {
+    sum: Tensor<1>,
+    count: usize,
+}
+
+impl Trainer {
+    /// A trainer in single precision on `device`. A method that is trained as another one is
+    /// trained as that one.
+    pub fn new(
+        settings: &Settings,
+        tasks: &[Task],
+        seed: u64,
+        device: &Device,
+    ) -> Result<Self, LearnerError> {
+        Self::with_precision(settings, tasks, seed, device, DType::F32)
+    }
+
+    /// A trainer in the given floating-point precision.
+    pub fn with_precision(
+        settings: &Settings,
+        tasks: &[Task],
+        seed: u64,
+        device: &Device,
+        precision: DType,
+    ) -> Result<Self, LearnerError> {
+        check_tasks(tasks)?;
+        let mut settings = settings.clone();
+        settings.method = method(&settings.method)?.trained_as.to_owned();
+        let shape = Shape {
+            inputs: tasks[0].inputs.dim,
+            tasks: tasks.len(),
+        };
+        let learner = learner(&settings, shape)?;
+        let scaling = Scaling::of(tasks, settings.centre_targets());
+        let (held, rows) = split_rows(tasks);
+        let device = device.clone().without_autodiff();
+        let rng = generator(seed, ROW_ORDER);
+        let place = (&device, precision);
+        let batches = Batches::new(tasks, &scaling, rows, settings.batch, place, rng);
+        let parameters = first_parameters(&*learner, seed, place);
+        Ok(Self {
+            adam: Adam::new(&parameters, settings.weight_decay),
+            errors: ErrorSum::new(place),
+            rate: settings.learning_rate,
+            pace: 1.0 / settings.steps as f64,
+            settings,
+            learner,
+            tasks: tasks.to_vec(),
+            scaling,
+            held,
+            seed,
+            batches,
+            parameters,
+            device,
+            precision,
+            step: 0,
+            done: 0.0,
+            best: (f64::INFINITY, 0.0),
+            restarted: false,
+            last_error: None,
+            notices: Vec::new(),
+        })
+    }
+
+    /// Whether the schedule is at its end.
+    pub fn finished(&self) -> bool {
+        self.done >= 1.0
+    }
+
+    /// Enqueues one step; does nothing once finished.
+    pub fn step(&mut self) -> Result<(), LearnerError> {
+        if self.finished() {
+            return Ok(());
+        }
+        let batch = self.batches.draw();
+        let parameters = self.parameters.clone().autodiff().require_grad();
+        let loss = self.learner.loss(parameters.clone(), &batch);
+        let mut gradients = loss.objective.backward();
+        let gradient = parameters
+            .grad_remove(&mut gradients)
+            .ok_or_else(|| LearnerError::Device("no gradient was computed".into()))?;
+        let gradient = clip(gradient, self.settings.clip);
+        let rate = self.rate();
+        self.parameters
+            .inplace(|parameters| self.adam.step(parameters, gradient, rate));
+        self.errors.add(loss.error.inner());
+        self.step += 1;
+        self.done = (self.done + self.pace).min(1.0);
+        if self.done > 1.0 - 0.5 * self.pace {
+            self.done = 1.0;
+        }
+        Ok(())
+    }
+
+    /// The learning rate of the next step: a cosine from the setting to zero.
+    fn rate(&self) -> f64 {
+        0.5 * self.rate * (1.0 + (PI * self.done).cos())
+    }
+
+    /// The mean-square error of the steps since the last call, in the target's unit squared.
+    ///
+    /// Restarts once with a smaller learning rate if training has left the finite numbers, and
+    /// shortens the schedule if the error no longer falls.
+    pub async fn loss(&mut self) -> Result<f64, LearnerError> {
+        let Some(error) = self.errors.read().await? else {
+            return Ok(self.last_error.unwrap_or(f64::NAN));
+        };
+        self.errors = ErrorSum::new((&self.device, self.precision));
+        if !error.is_finite() {
+            self.restart()?;
+            return Ok(error);
+        }
+        self.notice_plateau(error);
+        let error = error * self.scaling.target_scale.powi(2);
+        self.last_error = Some(error);
+        Ok(error)
+    }
+
+    fn restart(&mut self) -> Result<(), LearnerError> {
+        if self.restarted {
+            return Err(LearnerError::Diverged {
+                step: self.step,
+                rate: self.rate,
+            });
+        }
+        self.restarted = true;
+        self.rate *= RESTART_FACTOR;
+        self.notices.push(format!(
+            "training diverged by step {}; it was restarted with learning rate {}",
+            self.step, self.rate
+        ));
+        let place = (&self.device, self.precision);
+        self.parameters = first_parameters(&*self.learner, self.seed, place);
+        self.adam = Adam::new(&self.parameters, self.settings.weight_decay);
+        (self.step, self.done) = (0, 0.0);
+        self.best = (f64::INFINITY, 0.0);
+        Ok(())
+    }
+
+    fn notice_plateau(&mut self, error: f64) {
+        if error < self.best.0 * (1.0 - IMPROVEMENT) {
+            self.best = (error, self.done);
+        }
+        let usual_pace = 1.0 / self.settings.steps as f64;
+        let short_pace = (1.0 - self.done) / (SHORT_END * self.settings.steps as f64);
+        let stuck = self.done - self.best.1 > PATIENCE;
+        if stuck && self.pace == usual_pace && short_pace > usual_pace {
+            self.pace = short_pace;
+            self.notices.push(format!(
+                "the error no longer fell at step {}; the rest of the schedule was shortened",
+                self.step
+            ));
+        }
+    }
+
+    /// How far training is.
+    pub fn progress(&self) -> Progress {
+        Progress {
+            step: self.step,
+            done: self.done,
+            rate: self.rate(),
+            error: self.last_error,
+            notices: self.notices.clone(),
+        }
+    }
+
+    /// Trains to the end; `report` is called about every `interval` steps.
+    pub async fn run(
+        &mut self,
+        interval: usize,
+        mut report: impl FnMut(&Progress),
+    ) -> Result<(), LearnerError> {
+        while !self.finished() {
+            for _ in 0..interval.max(1) {
+                self.step()?;
+            }
+            self.loss().await?;
+            report(&self.progress());
+        }
+        Ok(())
+    }
+
+    /// The model as it is now.
+    pub async fn snapshot(&self) -> Result<Model, LearnerError> {
+        let data = self.parameters.to_data_async().await;
+        let parameters = read(data)?;
+        let contexts = (0..self.tasks.len())
+            .map(|task| self.context(&parameters, task))
+            .collect::<Result<Vec<_>, _>>()?;
+        let tasks = self
+            .tasks
+            .iter()
+            .zip(&contexts)
+            .map(|(task, adapted)| TrainedTask {
+                parameters: task.parameters.clone(),
+                context: adapted.context.clone(),
+            })
+            .collect();
+        let mut model = Model::new(
+            self.settings.clone(),
+            parameters,
+            self.scaling.clone(),
+            tasks,
+            0.0,
+        )?;
+        model.validation = self.validation(&model, &contexts)?;
+        Ok(model)
+    }
+
+    /// The trained model.
+    pub async fn finish(self) -> Result<Model, LearnerError> {
+        self.snapshot().await
+    }
+
+    /// The model adapted to a training task.
+    fn context(&self, parameters: &[f64], task: usize) -> Result<super::Adapted, LearnerError> {
+        if let Some(context) = self.learner.trained_context(parameters, task) {
+            return self.learner.with_context(parameters, &context);
+        }
+        let task = &self.tasks[task];
+        let every = task.targets.len().div_ceil(CONTEXT_ROWS);
+        let (mut rows, mut targets) = (Vec::new(), Vec::new());
+        for i in (0..task.targets.len()).step_by(every) {
+            rows.extend_from_slice(task.inputs.row(i));
+            targets.push(self.scaling.target(task.targets[i]));
+        }
+        let mut inputs = Vec::new();
+        self.scaling.inputs_into(&rows, &mut inputs);
+        let shots = Shots {
+            inputs: &inputs,
+            targets: &targets,
+        };
+        self.learner.adapt(parameters, shots)
+    }
+
+    fn validation(&self, model: &Model, adapted: &[super::Adapted]) -> Result<f64, LearnerError> {
+        let mut workspace = super::Workspace::default();
+        let (mut sum, mut count) = (0.0, 0usize);
+        for (task, adapted) in self.tasks.iter().zip(adapted) {
+            for &row in self.held.iter().take(CONTEXT_ROWS) {
+                let mut output = [0.0];
+                let input = task.inputs.row(row);
+                model.predict_into(adapted, input, &mut output, &mut workspace)?;
+                sum += (output[0] - task.targets[row]).powi(2);
+                count += 1;
+            }
+        }
+        Ok((sum / count.max(1) as f64).sqrt())
+    }
+}
+
+impl ErrorSum {
+    fn new(place: (&Device, DType)) -> Self {
+        Self {
+            sum: Tensor::zeros([1], place),
+            count: 0,
+        }
+    }
+
+    fn add(&mut self, error: Tensor<1>) {
+        self.sum.inplace(|sum| sum + error);
+        self.count += 1;
+    }
+
+    async fn read(&self) -> Result<Option<f64>, LearnerError> {
+        if self.count == 0 {
+            return Ok(None);
+        }
+        let data = self.sum.to_data_async().await;
+        let sum = read(data)?.first().copied().unwrap_or(f64::NAN);
+        Ok(Some(sum / self.count as f64))
+    }
+}
+
+fn read<E: std::fmt::Debug>(data: Result<TensorData, E>) -> Result<Vec<f64>, LearnerError> {
+    data.map_err(|e| LearnerError::Device(format!("{e:?}")))?
+        .try_cast(DType::F64)
+        .map_err(|e| LearnerError::Device(format!("{e:?}")))?
+        .try_into_vec()
+        .map_err(|e| LearnerError::Device(format!("{e:?}")))
+}
+
+fn first_parameters(learner: &dyn Learner, seed: u64, place: (&Device, DType)) -> Tensor<1> {
+    let values = learner.initial_parameters(&mut generator(seed, FIRST_PARAMETERS));
+    let shape = [values.len()];
+    Tensor::from_data(TensorData::new(values, shape), place)
+}
+
+/// Scales a gradient down to the norm `limit`, where that is above zero. No readback.
+fn clip(gradient: Tensor<1>, limit: f64) -> Tensor<1> {
+    if limit <= 0.0 {
+        return gradient;
+    }
+    let norm = gradient.clone().square().sum().sqrt();
+    let factor = norm.add_scalar(1e-12).recip().mul_scalar(limit);
+    gradient * factor.clamp_max(1.0)
+}
+
+/// Held-out rows and training rows: scattered where tasks share a grid, in blocks of neighbouring
+/// rows where they follow trajectories. Few rows are all trained on, and then also judged on.
+fn split_rows(tasks: &[Task]) -> (Vec<usize>, Vec<usize>) {
+    let rows = tasks[0].targets.len();
+    let count = (rows as f64 * HELD_OUT) as usize;
+    if count < HELD_BLOCKS {
+        return ((0..rows).collect(), (0..rows).collect());
+    }
+    let blocks = if shares_inputs(tasks) {
+        count
+    } else {
+        HELD_BLOCKS
+    };
+    let (every, length) = (rows / blocks, count / blocks);
+    (0..rows).partition(|row| {
+        let offset = (every - length) / 2;
+        (offset..offset + length).contains(&(row % every)) && row / every < blocks
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        future::Future,
+        pin::pin,
+        sync::Arc,
+        task::{Context, Poll, Waker},
+    };
+
+    use rand::RngExt as _;
+
+    use super::*;
+    use crate::systems::Samples;
+
+    /// The value of a future that never waits, as on the CPU.
+    fn now<T>(future: impl Future<Output = T>) -> T {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(value) => value,
+            Poll::Pending => panic!("the CPU does not wait"),
+        }
+    }
+
+    /// y = a sin 2x₁ + b x₁x₂ on shared or own inputs.
+    fn tasks(parameters: &[[f64; 2]], shared: bool) -> Vec<Task> {
+        let mut rng = generator(9, 0);
+        let mut draw = || {
+            Arc::new(Samples {
+                dim: 2,
+                values: (0..400).map(|_| rng.random_range(-1.0..1.0)).collect(),
+            })
+        };
+        let common = draw();
+        parameters
+            .iter()
+            .map(|phi| {
+                let inputs = if shared { common.clone() } else { draw() };
+                let value = |x: &[f64]| phi[0] * (2.0 * x[0]).sin() + phi[1] * x[0] * x[1];
+                Task {
+                    parameters: phi.to_vec(),
+                    targets: inputs.rows().map(value).collect(),
+                    inputs,
+                }
+            })
+            .collect()
+    }
+
+    const PARAMETERS: [[f64; 2]; 4] = [[1.0, 1.0], [2.0, 1.0], [1.0, 3.0], [3.0, 2.0]];
+
+    fn settings(method: &str) -> Settings {
+        let mut settings = Settings::new("pendulum", method).unwrap();
+        settings.steps = 600;
+        settings.batch = 50;
+        settings
+    }
+
+    fn train(settings: &Settings, tasks: &[Task]) -> Model {
+        let mut trainer = Trainer::new(settings, tasks, 1, &Device::flex()).unwrap();
+        now(trainer.run(100, |_| {})).unwrap();
+        now(trainer.finish()).unwrap()
+    }
+
+    fn few_shot_error(model: &Model, task: &Task, shots: usize) -> f64 {
+        let inputs = Samples {
+            dim: task.inputs.dim,
+            values: task.inputs.values[..shots * task.inputs.dim].to_vec(),
+        };
+        let adapted = model.adapt(&inputs, &task.targets[..shots]).unwrap();
+        let outputs = model.predict(&adapted, &task.inputs).unwrap();
+        let errors = outputs
+            .iter()
+            .zip(&task.targets)
+            .map(|(a, b)| (a - b).powi(2));
+        errors.sum::<f64>() / outputs.len() as f64
+    }
+
+    #[test]
+    fn camel_learns_affine_tasks_and_adapts_to_a_new_one() {
+        for shared in [true, false] {
+            let tasks = tasks(&PARAMETERS, shared);
+            let model = train(&settings("camel"), &tasks);
+            let new = &self::tasks(&[[2.5, 1.5]], shared)[0];
+            let error = few_shot_error(&model, new, 20);
+            let size = new.targets.iter().map(|y| y * y).sum::<f64>() / 200.0;
+            assert!(error < 3e-3 * size, "shared {shared}: {error:e} of {size}");
+            assert!(model.validation_rmse() < 0.05 * size.sqrt());
+        }
+    }
+
+    #[test]
+    fn every_method_learns_and_gives_contexts() {
+        let tasks = tasks(&PARAMETERS, false);
+        let new = &self::tasks(&[[2.5, 1.5]], false)[0];
+        let size = new.targets.iter().map(|y| y * y).sum::<f64>() / 200.0;
+        for method in super::super::METHODS {
+            let model = train(&settings(method.name), &tasks);
+            let error = few_shot_error(&model, new, 40);
+            assert!(error < 0.2 * size, "{}: {error:e} of {size}", method.name);
+            assert_eq!(model.tasks().len(), 4);
+            assert_eq!(model.tasks()[2].parameters, [1.0, 3.0]);
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_model_and_another_seed_another() {
+        let tasks = tasks(&PARAMETERS, true);
+        let settings = Settings {
+            steps: 20,
+            ..settings("camel")
+        };
+        let train = |seed| {
+            let mut trainer = Trainer::new(&settings, &tasks, seed, &Device::flex()).unwrap();
+            now(trainer.run(10, |_| {})).unwrap();
+            now(trainer.finish()).unwrap().parameters
+        };
+        assert_eq!(train(1), train(1));
+        assert_ne!(train(1), train(2));
+    }
+
+    #[test]
+    fn divergence_restarts_once_with_a_smaller_rate_and_says_so() {
+        let tasks = tasks(&PARAMETERS, true);
+        let mut trainer = Trainer::new(&settings("camel"), &tasks, 1, &Device::flex()).unwrap();
+        let nan = |trainer: &mut Trainer| {
+            trainer.parameters = trainer.parameters.clone().mul_scalar(f64::NAN);
+            trainer.step().unwrap();
+        };
+        nan(&mut trainer);
+        assert!(now(trainer.loss()).unwrap().is_nan());
+        let progress = trainer.progress();
+        assert_eq!(progress.step, 0);
+        assert!(progress.notices[0].contains("restarted"), "{progress:?}");
+        assert!((progress.rate - 0.3 * trainer.settings.learning_rate).abs() < 1e-12);
+        trainer.step().unwrap();
+        assert!(now(trainer.loss()).unwrap().is_finite());
+        nan(&mut trainer);
+        let error = now(trainer.loss()).unwrap_err();
+        assert!(matches!(error, LearnerError::Diverged { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_plateau_shortens_the_schedule() {
+        let tasks = tasks(&PARAMETERS, true);
+        let settings = Settings {
+            learning_rate: 1e-7,
+            ..settings("camel")
+        };
+        let mut trainer = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap();
+        now(trainer.run(20, |_| {})).unwrap();
+        let progress = trainer.progress();
+        assert!(progress.step < settings.steps / 2, "{progress:?}");
+        assert_eq!(progress.notices.len(), 1);
+    }
+
+    #[test]
+    fn a_rank_above_the_number_of_tasks_is_refused() {
+        let tasks = tasks(&PARAMETERS, true);
+        let settings = Settings {
+            rank: 5,
+            ..settings("camel")
+        };
+        let error = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap_err();
+        assert_eq!(error, LearnerError::RankAboveTasks { rank: 5, tasks: 4 });
+    }
+
+    #[test]
+    fn too_few_and_unsuitable_shots_are_refused() {
+        let tasks = tasks(&PARAMETERS, true);
+        let settings = Settings {
+            steps: 5,
+            ridge: 0.0,
+            ..settings("camel")
+        };
+        let model = train(&settings, &tasks);
+        let shots = |values: Vec<f64>| Samples { dim: 2, values };
+        let error = model.adapt(&shots(vec![0.1, 0.2]), &[1.0]).unwrap_err();
+        assert_eq!(
+            error,
+            LearnerError::TooFewShots {
+                given: 1,
+                needed: 2
+            }
+        );
+        let same = [0.1, 0.2].repeat(4);
+        let error = model.adapt(&shots(same), &[1.0; 4]).unwrap_err();
+        assert!(
+            matches!(error, LearnerError::SingularGram { rank: 2, .. }),
+            "{error}"
+        );
+        let error = model
+            .adapt(&shots(vec![f64::NAN; 8]), &[1.0; 4])
+            .unwrap_err();
+        assert!(matches!(error, LearnerError::NotFinite { .. }), "{error}");
+    }
+
+    #[test]
+    fn features_and_context_make_the_prediction() {
+        let tasks = tasks(&PARAMETERS, false);
+        let settings = Settings {
+            steps: 20,
+            bias: vec![4],
+            ..settings("camel")
+        };
+        let model = train(&settings, &tasks);
+        let adapted = model.trained(1).unwrap().unwrap();
+        let outputs = model.predict(&adapted, &tasks[1].inputs).unwrap();
+        for (row, output) in tasks[1].inputs.rows().zip(outputs) {
+            let (features, bias) = model.features(row).unwrap();
+            let products = features.iter().zip(adapted.context()).map(|(v, w)| v * w);
+            assert!((bias + products.sum::<f64>() - output).abs() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Trained models as safetensors: bytes out, bytes in.
+//!
+//! | tensor | shape | |
+//! |---|---|---|
+//! | `parameters` | `[P]` | meta-parameters π; single precision where that loses nothing |
+//! | `input_centre`, `input_scale` | `[d]` | standardisation of the inputs |
+//! | `target_scaling` | `[2]` | centre and scale of the targets |
+//! | `contexts` | `[T, k]` | contexts of the training tasks |
+//! | `task_parameters` | `[T, n]` | physical parameters φ of the training tasks |
+//! | `validation_rmse` | `[1]` | error on held-out rows |
+//!
+//! The settings are JSON in the file's metadata.
+
+use std::collections::HashMap;
+
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+
+use super::{LearnerError, Model, Scaling, Settings, TrainedTask, error::finite};
+
+/// Value of the metadata entry `format`.
+const FORMAT: &str = "camel-lab weights 1";
+/// Most numbers that a file may hold.
+const MOST_NUMBERS: usize = 20_000_000;
+/// Most training tasks of a file.
+const MOST_TASKS: usize = 10_000;
+
+/// A model as the bytes of a safetensors file.
+pub fn export(model: &Model) -> Result<Vec<u8>, LearnerError> {
+    let settings = serde_json::to_string(&model.settings).map_err(unreadable)?;
+    let metadata = HashMap::from([
+        ("format".to_owned(), FORMAT.to_owned()),
+        ("settings".to_owned(), settings),
+    ]);
+    let scaling = &model.scaling;
+    let flatten = |rows: &dyn Fn(&TrainedTask) -> Vec<f64>| -> (Vec<usize>, Vec<f64>) {
+        let rows: Vec<Vec<f64>> = model.tasks.iter().map(rows).collect();
+        let shape = vec![rows.len(), rows.first().map_or(0, Vec::len)];
+        (shape, rows.concat())
+    };
+    let flat = |values: &[f64]| (vec![values.len()], values.to_vec());
+    let tensors = [
+        ("parameters", flat(&model.parameters)),
+        ("input_centre", flat(&scaling.input_centre)),
+        ("input_scale", flat(&scaling.input_scale)),
+        (
+            "target_scaling",
+            flat(&[scaling.target_centre, scaling.target_scale]),
+        ),
+        ("contexts", flatten(&|task| task.context.clone())),
+        ("task_parameters", flatten(&|task| task.parameters.clone())),
+        ("validation_rmse", flat(&[model.validation])),
+    ];
+    let bytes: Vec<_> = tensors
+        .iter()
+        .map(|(name, (shape, values))| (name, shape, encode(values)))
+        .collect();
+    let views = bytes
+        .iter()
+        .map(|(name, shape, (kind, bytes))| {
+            TensorView::new(*kind, (*shape).clone(), bytes).map(|view| (**name, view))
+        })
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(unreadable)?;
+    safetensors::serialize(views, Some(metadata)).map_err(unreadable)
+}
+
+/// The model that the bytes of a safetensors file hold.
+pub fn import(bytes: &[u8]) -> Result<Model, LearnerError> {
+    let (_, header) = SafeTensors::read_metadata(bytes).map_err(unreadable)?;
+    let metadata = header.metadata().clone().unwrap_or_default();
+    match metadata.get("format").map(String::as_str) {
+        Some(FORMAT) => {}
+        found => {
+            return Err(LearnerError::Weights(format!(
+                "the format must be '{FORMAT}', but is {found:?}"
+            )));
+        }
+    }
+    let settings = metadata.get("settings").map_or("", String::as_str);
+    let settings: Settings = serde_json::from_str(settings).map_err(unreadable)?;
+    let tensors = SafeTensors::deserialize(bytes).map_err(unreadable)?;
+    let (target_centre, target_scale) = match vector(&tensors, "target_scaling")?[..] {
+        [centre, scale] => (centre, scale),
+        ref other => return Err(shape_error("target_scaling", "[2]", &[other.len()])),
+    };
+    let scaling = Scaling {
+        input_centre: vector(&tensors, "input_centre")?,
+        input_scale: vector(&tensors, "input_scale")?,
+        target_centre,
+        target_scale,
+    };
+    check_scales(&scaling)?;
+    let validation = match vector(&tensors, "validation_rmse")?[..] {
+        [value] => value,
+        ref other => return Err(shape_error("validation_rmse", "[1]", &[other.len()])),
+    };
+    let parameters = vector(&tensors, "parameters")?;
+    Model::new(settings, parameters, scaling, tasks(&tensors)?, validation)
+}
+
+fn tasks(tensors: &SafeTensors) -> Result<Vec<TrainedTask>, LearnerError> {
+    let contexts = matrix(tensors, "contexts")?;
+    let parameters = matrix(tensors, "task_parameters")?;
+    if contexts.len() != parameters.len() {
+        return Err(LearnerError::Weights(format!(
+            "there must be a context for each training task, but there are {} for {}",
+            contexts.len(),
+            parameters.len()
+        )));
+    }
+    let pairs = parameters.into_iter().zip(contexts);
+    Ok(pairs
+        .map(|(parameters, context)| TrainedTask {
+            parameters,
+            context,
+        })
+        .collect())
+}
+
+fn check_scales(scaling: &Scaling) -> Result<(), LearnerError> {
+    finite("input_centre", &scaling.input_centre)?;
+    finite("target_scaling", &[scaling.target_centre])?;
+    let scales = scaling.input_scale.iter().chain([&scaling.target_scale]);
+    for &scale in scales {
+        if !(scale.is_finite() && scale > 0.0) {
+            return Err(LearnerError::Weights(format!(
+                "scales must be positive, but one is {scale}"
+            )));
+        }
+    }
+    if scaling.input_centre.is_empty() || scaling.input_centre.len() != scaling.input_scale.len() {
+        return Err(shape_error(
+            "input_scale",
+            &format!("[{}] and not empty", scaling.input_centre.len()),
+            &[scaling.input_scale.len()],
+        ));
+    }
+    Ok(())
+}
+
+/// Single precision if every number survives it, else double.
+fn encode(values: &[f64]) -> (Dtype, Vec<u8>) {
+    if values.iter().all(|&v| f64::from(v as f32) == v) {
+        let bytes = values.iter().flat_map(|&v| (v as f32).to_le_bytes());
+        (Dtype::F32, bytes.collect())
+    } else {
+        let bytes = values.iter().flat_map(|v| v.to_le_bytes());
+        (Dtype::F64, bytes.collect())
+    }
+}
+
+fn decode(tensors: &SafeTensors, name: &str) -> Result<(Vec<usize>, Vec<f64>), LearnerError> {
+    let view = tensors.tensor(name).map_err(unreadable)?;
+    let bytes = view.data();
+    if bytes.len() > 8 * MOST_NUMBERS {
+        return Err(LearnerError::Weights(format!(
+            "{name} may have at most {MOST_NUMBERS} numbers, but has {} bytes",
+            bytes.len()
+        )));
+    }
+    let values = match view.dtype() {
+        Dtype::F32 => {
+            let (numbers, _) = bytes.as_chunks::<4>();
+            let numbers = numbers.iter().map(|b| f32::from_le_bytes(*b).into());
+            numbers.collect()
+        }
+        Dtype::F64 => {
+            let (numbers, _) = bytes.as_chunks::<8>();
+            numbers.iter().map(|b| f64::from_le_bytes(*b)).collect()
+        }
+        other => {
+            return Err(LearnerError::Weights(format!(
+                "{name} must be F32 or F64, but is {other:?}"
+            )));
+        }
+    };
+    Ok((view.shape().to_vec(), values))
+}
+
+fn vector(tensors: &SafeTensors, name: &str) -> Result<Vec<f64>, LearnerError> {
+    match decode(tensors, name)? {
+        (shape, values) if shape == [values.len()] => Ok(values),
+        (shape, _) => Err(shape_error(name, "one-dimensional", &shape)),
+    }
+}
+
+fn matrix(tensors: &SafeTensors, name: &str) -> Result<Vec<Vec<f64>>, LearnerError> {
+    match decode(tensors, name)? {
+        (shape, values) if shape.len() == 2 && shape[1] > 0 => {
+            Ok(values.chunks_exact(shape[1]).map(<[f64]>::to_vec).collect())
+        }
+        (shape, _) if shape.len() == 2 && shape[0] <= MOST_TASKS => Ok(vec![vec![]; shape[0]]),
+        (shape, _) => Err(shape_error(name, "a matrix", &shape)),
+    }
+}
+
+fn shape_error(name: &str, expected: &str, given: &[usize]) -> LearnerError {
+    LearnerError::Weights(format!(
+        "{name} must be {expected}, but has shape {given:?}"
+    ))
+}
+
+fn unreadable(error: impl std::fmt::Display) -> LearnerError {
+    LearnerError::Weights(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{
+        learners::{Adapted, METHODS, Shape, Workspace, learner},
+        random::generator,
+    };
+
+    fn model(method: &str) -> Model {
+        let mut settings = Settings::new("cartpole", method).unwrap();
+        (settings.rank, settings.hidden) = (2, vec![4, 3]);
+        let shape = Shape {
+            inputs: 3,
+            tasks: 2,
+        };
+        let learner = learner(&settings, shape).unwrap();
+        let mut rng = generator(1, 0);
+        let mut parameters = learner.initial_parameters(&mut rng);
+        parameters
+            .iter_mut()
+            .for_each(|p| *p = f64::from(*p as f32));
+        let scaling = Scaling {
+            input_centre: vec![0.1, -0.2, 3.0],
+            input_scale: vec![1.5, 0.3, 2.0],
+            target_centre: 0.7,
+            target_scale: 4.1,
+        };
+        let tasks = (0..2).map(|t| TrainedTask {
+            parameters: vec![t as f64, 0.3],
+            context: (0..learner.context_size())
+                .map(|_| rng.random_range(-1.0..1.0))
+                .collect(),
+        });
+        Model::new(settings, parameters, scaling, tasks.collect(), 0.05).unwrap()
+    }
+
+    #[test]
+    fn a_model_survives_export_and_import() {
+        for method in METHODS {
+            let model = model(method.name);
+            let copy = import(&export(&model).unwrap()).unwrap();
+            assert_eq!(copy.settings, model.settings);
+            assert_eq!(copy.parameters, model.parameters);
+            assert_eq!(copy.scaling, model.scaling);
+            assert_eq!(copy.tasks, model.tasks);
+            assert_eq!(copy.validation, model.validation);
+        }
+    }
+
+    #[test]
+    fn parameters_of_another_shape_are_named() {
+        let mut model = model("camel");
+        model.parameters.pop();
+        let error = import(&export(&model).unwrap()).unwrap_err();
+        let (expected, given) = (model.parameters.len() + 1, model.parameters.len());
+        assert_eq!(
+            error,
+            LearnerError::Length {
+                name: "meta-parameters",
+                expected,
+                given
+            }
+        );
+    }
+
+    #[test]
+    fn weights_of_another_format_are_refused() {
+        let views: [(&str, TensorView); 0] = [];
+        let bytes = safetensors::serialize(views, None).unwrap();
+        let error = import(&bytes).unwrap_err().to_string();
+        assert!(error.contains(FORMAT), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            prop_assert!(import(&bytes).is_err());
+        }
+
+        #[test]
+        fn a_damaged_file_is_an_error_or_a_usable_model(
+            changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+            end in any::<prop::sample::Index>(),
+            cut in any::<bool>(),
+        ) {
+            let mut bytes = export(&model("camel")).unwrap();
+            for (at, value) in changes {
+                let at = at.index(bytes.len());
+                bytes[at] = value;
+            }
+            if cut {
+                bytes.truncate(end.index(bytes.len()));
+            }
+            if let Ok(model) = import(&bytes) {
+                let adapted = Adapted::of_context(vec![0.0; model.context_size()]);
+                let row = vec![0.0; model.input_size()];
+                let mut workspace = Workspace::default();
+                let mut output = [0.0];
+                model.predict_into(&adapted, &row, &mut output, &mut workspace).unwrap();
+            }
+        }
+    }
+}
