@@ -19,6 +19,8 @@ use crate::{
     ui::browser::pixel_ratio,
 };
 
+/// Largest canvas side [device px]; browsers refuse canvases beyond this.
+const LARGEST: f64 = 8192.0;
 /// Share of the canvas left free around a scene.
 const MARGIN: f64 = 0.04;
 
@@ -31,7 +33,8 @@ fn fit(canvas: &HtmlCanvasElement, least_ratio: f64) -> Option<([f64; 2], f64)> 
     if size[0] < 1.0 || size[1] < 1.0 {
         return None;
     }
-    let ratio = pixel_ratio().max(least_ratio);
+    let largest = LARGEST / size[0].max(size[1]);
+    let ratio = pixel_ratio().max(least_ratio).min(largest);
     let [width, height] = size.map(|length| (length * ratio).round() as u32);
     // Setting the size clears the canvas and is slow: only when it changed.
     if canvas.width() != width {
