@@ -9,6 +9,8 @@
 
 pub mod charts;
 pub mod control;
+pub mod engine;
+pub mod experiments;
 pub mod identification;
 pub mod learners;
 pub mod random;

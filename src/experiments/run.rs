@@ -1,16 +1,19 @@
 //! Runs an experiment: data, training, adaptation, identification, tracking.
 
+use std::sync::Arc;
+
 use burn::tensor::Device;
 
 use super::{
-    report::{Adaptation, ErrorSize, Identified, Motion, Partial, Report},
+    evaluate::{adapt, follow},
+    report::{Partial, Report},
     spec::Spec,
 };
 use crate::{
     engine::{
         device,
         pacing::{Host, Pace},
-        protocol::{DeviceUsed, Event},
+        protocol::Event,
     },
     learners::{Model, Trainer},
     systems::{self, Split, System, Task},
@@ -79,7 +82,7 @@ async fn make_tasks(system: &dyn System, split: Split, seed: u64, host: &impl Ho
 }
 
 struct Trained {
-    model: Model,
+    model: Arc<Model>,
     losses: Vec<(usize, f64)>,
     steps: usize,
     seconds: f64,
@@ -105,7 +108,8 @@ async fn train(spec: &Spec, tasks: &[Task], device: &Device, host: &impl Host) -
         }
     }
     let seconds = pace.seconds();
-    Ok(Trained { model: trainer.finish().await?, losses, steps: step, seconds })
+    let model = Arc::new(trainer.finish().await?);
+    Ok(Trained { model, losses, steps: step, seconds })
 }
 
 async fn breathe(host: &impl Host) -> Result<(), Stop> {
