@@ -15,6 +15,4 @@ pub mod identification;
 pub mod learners;
 pub mod random;
 pub mod systems;
-
-#[cfg(target_arch = "wasm32")]
 pub mod ui;

@@ -27,6 +27,17 @@ pub(super) enum Glyph {
     Dot,
 }
 
+impl Glyph {
+    /// Room for the glyph before its name [px].
+    fn width(self) -> f64 {
+        match self {
+            Self::Line => 27.0,
+            Self::Square => 18.0,
+            Self::Dot => 15.0,
+        }
+    }
+}
+
 /// One entry of a legend.
 pub(super) struct Entry<'a> {
     pub name: &'a str,
@@ -92,14 +103,15 @@ fn legend<DB: DrawingBackend>(
     let (mut left, mut middle) = (SIDE, top + 8.0);
     for entry in entries {
         let name = fitted(entry.name, LABEL, width - 2.0 * SIDE - 28.0);
-        let needed = 27.0 + text_width(&name, LABEL) + 18.0;
+        let indent = entry.glyph.width();
+        let needed = indent + text_width(&name, LABEL) + 18.0;
         if left > SIDE && left + needed - 18.0 > width - SIDE {
             (left, middle) = (SIDE, middle + 19.0);
         }
         swatch(pen, entry, [left, middle])?;
         pen.text(
             &name,
-            [left + 27.0, middle],
+            [left + indent, middle],
             Lettering::new(LABEL, pen.theme.ink),
         )?;
         left += needed;
@@ -120,14 +132,14 @@ fn swatch<DB: DrawingBackend>(
         }
         Glyph::Square => {
             let area = Area {
-                left: x + 6.0,
+                left: x,
                 top: y - 5.5,
-                right: x + 18.0,
+                right: x + 11.0,
                 bottom: y + 5.5,
             };
             pen.rectangle(area, colour, 1.0)
         }
-        Glyph::Dot => pen.disc([x + 12.0, y], 4.0, colour, 0.9),
+        Glyph::Dot => pen.disc([x + 4.0, y], 4.0, colour, 0.9),
     }
 }
 

@@ -8,6 +8,7 @@ mod bars;
 pub mod colormap;
 pub mod colour;
 mod field;
+mod field_drawing;
 mod frame;
 mod lines;
 pub mod loss;
