@@ -27,7 +27,7 @@ use crate::{
     },
     learners::{Adapted, LearnerError, Model, Workspace},
     random::generator,
-    systems::{Robot as _, Samples, Split, System, SystemError, Task, arm::Arm, cartpole::Cartpole},
+    systems::{Samples, Split, System, SystemError, Task, arm::Arm, cartpole::Cartpole},
 };
 
 /// Pairs of true and predicted targets that a report keeps.

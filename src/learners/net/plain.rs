@@ -117,3 +117,72 @@ fn repeated(rows: Tensor<2>, tasks: usize) -> Tensor<2> {
 fn task_count(weights: &Tensor<2>, x: &Tensor<3>, dy: &Tensor<3>) -> usize {
     weights.dims()[0].max(x.dims()[0]).max(dy.dims()[0])
 }
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{DType, Device, Tensor};
+
+    use super::{
+        super::test_cases::{Arguments, Case, cases, distance, host},
+        *,
+    };
+
+    fn weighted_output(case: &Case, a: Arguments) -> Tensor<1> {
+        (forward(&case.mlp, a.weights, a.x) * a.dy).sum()
+    }
+
+    fn weighted_gradient(case: &Case, a: Arguments) -> Tensor<1> {
+        let gradient = gradient(&case.mlp, a.weights, a.x, a.dy);
+        (case.cotangent(&gradient) * gradient).sum()
+    }
+
+    fn weighted_input_gradient(case: &Case, a: Arguments) -> Tensor<1> {
+        let gradient = input_gradient(&case.mlp, a.weights, a.x, a.dy);
+        (case.cotangent(&gradient) * gradient).sum()
+    }
+
+    #[test]
+    fn outputs_agree_with_the_definition() {
+        for case in cases() {
+            let a = case.arguments(&Device::flex(), DType::F64);
+            let outputs = host(forward(&case.mlp, a.weights, a.x));
+            let error = distance(&outputs, &case.expected_outputs());
+            assert!(error < 1e-14, "{}: {error}", case.name());
+        }
+    }
+
+    #[test]
+    fn gradients_of_each_task_agree_with_central_differences() {
+        for case in cases() {
+            let a = case.arguments(&Device::flex(), DType::F64);
+            let by_weights = gradient(&case.mlp, a.weights.clone(), a.x.clone(), a.dy.clone());
+            let by_inputs = input_gradient(&case.mlp, a.weights, a.x, a.dy);
+            let tasks = case.tasks();
+            assert_eq!(by_weights.dims(), [tasks, case.mlp.weight_count()]);
+            let task = |task| case.task(task).differences(|a| weighted_output(&case, a));
+            let expected: Vec<_> = (0..tasks).map(task).collect();
+            let all = |argument: usize| -> Vec<f64> {
+                expected.iter().flat_map(|e| e[argument].clone()).collect()
+            };
+            for (got, expected) in [(host(by_weights), all(0)), (host(by_inputs), all(1))] {
+                let error = distance(&got, &expected);
+                assert!(error < 1e-8, "{}: {error}", case.name());
+            }
+        }
+    }
+
+    #[test]
+    fn first_and_second_derivatives_agree_with_central_differences() {
+        let numbers = [weighted_output, weighted_gradient, weighted_input_gradient];
+        for case in cases() {
+            for (order, number) in numbers.into_iter().enumerate() {
+                let got = case.derivatives(DType::F64, |a| number(&case, a));
+                let expected = case.differences(|a| number(&case, a));
+                for argument in 0..3 {
+                    let error = distance(&got[argument], &expected[argument]);
+                    assert!(error < 1e-8, "{} {order} {argument}: {error}", case.name());
+                }
+            }
+        }
+    }
+}
