@@ -12,12 +12,26 @@ use gloo::{
 };
 use js_sys::{Array, Uint8Array};
 use leptos::{html::Canvas, prelude::*};
-use wasm_bindgen::{JsCast as _, closure::Closure};
+use wasm_bindgen::{JsCast as _, closure::Closure, prelude::wasm_bindgen};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    Blob, BlobPropertyBag, HtmlAnchorElement, HtmlCanvasElement, MediaQueryList, ResizeObserver,
-    Url,
+    Blob, BlobPropertyBag, Element, HtmlAnchorElement, HtmlCanvasElement, MediaQueryList, Url,
 };
+
+#[wasm_bindgen]
+extern "C" {
+    /// The browser's observer of element sizes.
+    type ResizeObserver;
+
+    #[wasm_bindgen(constructor)]
+    fn new(callback: &Closure<dyn FnMut()>) -> ResizeObserver;
+
+    #[wasm_bindgen(method)]
+    fn observe(this: &ResizeObserver, element: &Element);
+
+    #[wasm_bindgen(method)]
+    fn disconnect(this: &ResizeObserver);
+}
 
 /// Keeps a value alive for as long as the component that asks for it.
 fn keep<T: 'static>(value: T) {
