@@ -6,7 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{error::ControlError, feedback::Feedback, plant::Plant, reference::Reference};
+use super::{
+    compensation::Compensation, error::ControlError, feedback::Feedback, plant::Plant,
+    reference::Reference,
+};
 use crate::{
     identification::online::{Estimate, OnlineModel},
     systems::Robot,
@@ -20,6 +23,7 @@ pub struct Controller<F, M> {
     reference: Reference,
     feedback: F,
     model: M,
+    compensation: Compensation,
     step: usize,
 }
 
@@ -46,22 +50,36 @@ impl<F: Feedback, M: OnlineModel> Controller<F, M> {
             reference,
             feedback,
             model,
+            compensation: Compensation::default(),
             step: 0,
         })
+    }
+
+    /// Also compensates what the model cannot explain, from one step to the next.
+    #[must_use]
+    pub fn with_compensation(mut self, compensation: Compensation) -> Self {
+        self.compensation = compensation;
+        self
     }
 
     /// The input for the measured state; `None` at the end of the reference.
     pub fn input(&mut self, state: &[f64]) -> Option<f64> {
         let predicted = self.model.predict(self.features.get(self.step)?);
         let target = self.reference.states.get(self.step)?;
-        Some(predicted + self.feedback.input(self.step, state, target))
+        let correction = self.feedback.input(self.step, state, target);
+        Some(predicted + self.compensation.input() + correction)
     }
 
     /// Learns from the features that were measured under `input` and goes on to the next step;
     /// true when the model noticed a change.
     pub fn observe(&mut self, features: &[f64], input: f64) -> bool {
         self.step += 1;
-        self.model.observe(features, input)
+        let changed = self.model.observe(features, input);
+        if self.compensation.is_on() {
+            let unexplained = input - self.model.predict(features);
+            self.compensation.observe(unexplained);
+        }
+        changed
     }
 
     /// State that the reference asks for now.

@@ -3,6 +3,7 @@
 pub mod adaptive;
 pub mod arm_swing_up;
 pub mod box_qp;
+pub mod compensation;
 pub mod error;
 pub mod feedback;
 pub mod ilqr;
@@ -12,3 +13,4 @@ pub mod plant;
 pub mod reference;
 pub mod swing_up;
 pub mod tracking;
+pub mod trials;

@@ -9,3 +9,4 @@ pub mod model;
 pub mod online;
 pub mod recursive;
 pub mod residuals;
+pub mod trials;
