@@ -12,7 +12,6 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{
     Adapted, Batch, Learner, LearnerError, Loss, Method, Settings, Shape, Shots, Workspace,
-    error::length,
     host::{HostNet as _, Scratch},
     net::Mlp,
 };
@@ -142,11 +141,6 @@ impl Learner for Cavia {
             }
         }
         Ok(Adapted::of_context(context))
-    }
-
-    fn with_context(&self, _parameters: &[f64], context: &[f64]) -> Result<Adapted, LearnerError> {
-        length("a context", self.contexts(), context.len())?;
-        Ok(Adapted::of_context(context.to_vec()))
     }
 
     fn predict(

@@ -14,7 +14,6 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::{
     Adapted, Batch, Learner, LearnerError, Loss, Method, Settings, Shape, Shots, Workspace,
-    error::length,
     host::{HostNet as _, Scratch},
     lbfgs,
     net::Mlp,
@@ -191,7 +190,6 @@ impl Learner for Coda {
     }
 
     fn with_context(&self, parameters: &[f64], context: &[f64]) -> Result<Adapted, LearnerError> {
-        length("a context", self.contexts, context.len())?;
         Ok(Adapted {
             context: context.to_vec(),
             weights: self.weights(parameters, context),

@@ -168,3 +168,84 @@ fn of_method(base: Settings, trained_as: &str, name: &str) -> Settings {
     }
     settings
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learners::METHODS;
+
+    #[test]
+    fn every_method_has_allowed_settings_on_every_system() {
+        for system in SYSTEMS {
+            for method in METHODS {
+                let settings = Settings::new(system, method.name).unwrap();
+                settings.check().unwrap();
+                assert_eq!(
+                    (&*settings.system, &*settings.method),
+                    (system, method.name)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_names_are_answered_with_the_known_ones() {
+        let error = Settings::new("cartpole", "camle").unwrap_err().to_string();
+        assert!(
+            error.contains("'camle'") && error.contains("r2d2"),
+            "{error}"
+        );
+        let error = Settings::new("spring", "camel").unwrap_err().to_string();
+        assert!(
+            error.contains("'spring'") && error.contains("upkie"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_value_out_of_range_is_named_with_its_range() {
+        let good = Settings::new("cartpole", "maml").unwrap();
+        let broken = [
+            Settings {
+                rank: 0,
+                ..good.clone()
+            },
+            Settings {
+                hidden: vec![16, 0],
+                ..good.clone()
+            },
+            Settings {
+                steps: 0,
+                ..good.clone()
+            },
+            Settings {
+                learning_rate: f64::NAN,
+                ..good.clone()
+            },
+            Settings {
+                batch: 1,
+                ..good.clone()
+            },
+            Settings {
+                inner_steps: 51,
+                ..good.clone()
+            },
+            Settings {
+                ridge: -1.0,
+                ..good.clone()
+            },
+        ];
+        for settings in broken {
+            let error = settings.check().unwrap_err();
+            assert!(matches!(error, LearnerError::Range { .. }), "{error}");
+        }
+        let error = Settings { steps: 0, ..good }
+            .check()
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            error,
+            "the number of steps must be between 1 and 1000000, but is 0"
+        );
+    }
+}

@@ -480,4 +480,128 @@ mod tests {
             assert!(model.validation_rmse() < 0.05 * size.sqrt());
         }
     }
+
+    #[test]
+    fn every_method_learns_and_gives_contexts() {
+        let tasks = tasks(&PARAMETERS, false);
+        let new = &self::tasks(&[[2.5, 1.5]], false)[0];
+        let size = new.targets.iter().map(|y| y * y).sum::<f64>() / 200.0;
+        for method in super::super::METHODS {
+            let model = train(&settings(method.name), &tasks);
+            let error = few_shot_error(&model, new, 40);
+            assert!(error < 0.2 * size, "{}: {error:e} of {size}", method.name);
+            assert_eq!(model.tasks().len(), 4);
+            assert_eq!(model.tasks()[2].parameters, [1.0, 3.0]);
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_model_and_another_seed_another() {
+        let tasks = tasks(&PARAMETERS, true);
+        let settings = Settings {
+            steps: 20,
+            ..settings("camel")
+        };
+        let train = |seed| {
+            let mut trainer = Trainer::new(&settings, &tasks, seed, &Device::flex()).unwrap();
+            now(trainer.run(10, |_| {})).unwrap();
+            now(trainer.finish()).unwrap().parameters
+        };
+        assert_eq!(train(1), train(1));
+        assert_ne!(train(1), train(2));
+    }
+
+    #[test]
+    fn divergence_restarts_once_with_a_smaller_rate_and_says_so() {
+        let tasks = tasks(&PARAMETERS, true);
+        let mut trainer = Trainer::new(&settings("camel"), &tasks, 1, &Device::flex()).unwrap();
+        let nan = |trainer: &mut Trainer| {
+            trainer.parameters = trainer.parameters.clone().mul_scalar(f64::NAN);
+            trainer.step().unwrap();
+        };
+        nan(&mut trainer);
+        assert!(now(trainer.loss()).unwrap().is_nan());
+        let progress = trainer.progress();
+        assert_eq!(progress.step, 0);
+        assert!(progress.notices[0].contains("restarted"), "{progress:?}");
+        assert!((progress.rate - 0.3 * trainer.settings.learning_rate).abs() < 1e-12);
+        trainer.step().unwrap();
+        assert!(now(trainer.loss()).unwrap().is_finite());
+        nan(&mut trainer);
+        let error = now(trainer.loss()).unwrap_err();
+        assert!(matches!(error, LearnerError::Diverged { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_plateau_shortens_the_schedule() {
+        let tasks = tasks(&PARAMETERS, true);
+        let settings = Settings {
+            learning_rate: 1e-7,
+            ..settings("camel")
+        };
+        let mut trainer = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap();
+        now(trainer.run(20, |_| {})).unwrap();
+        let progress = trainer.progress();
+        assert!(progress.step < settings.steps / 2, "{progress:?}");
+        assert_eq!(progress.notices.len(), 1);
+    }
+
+    #[test]
+    fn a_rank_above_the_number_of_tasks_is_refused() {
+        let tasks = tasks(&PARAMETERS, true);
+        let settings = Settings {
+            rank: 5,
+            ..settings("camel")
+        };
+        let error = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap_err();
+        assert_eq!(error, LearnerError::RankAboveTasks { rank: 5, tasks: 4 });
+    }
+
+    #[test]
+    fn too_few_and_unsuitable_shots_are_refused() {
+        let tasks = tasks(&PARAMETERS, true);
+        let settings = Settings {
+            steps: 5,
+            ridge: 0.0,
+            ..settings("camel")
+        };
+        let model = train(&settings, &tasks);
+        let shots = |values: Vec<f64>| Samples { dim: 2, values };
+        let error = model.adapt(&shots(vec![0.1, 0.2]), &[1.0]).unwrap_err();
+        assert_eq!(
+            error,
+            LearnerError::TooFewShots {
+                given: 1,
+                needed: 2
+            }
+        );
+        let same = [0.1, 0.2].repeat(4);
+        let error = model.adapt(&shots(same), &[1.0; 4]).unwrap_err();
+        assert!(
+            matches!(error, LearnerError::SingularGram { rank: 2, .. }),
+            "{error}"
+        );
+        let error = model
+            .adapt(&shots(vec![f64::NAN; 8]), &[1.0; 4])
+            .unwrap_err();
+        assert!(matches!(error, LearnerError::NotFinite { .. }), "{error}");
+    }
+
+    #[test]
+    fn features_and_context_make_the_prediction() {
+        let tasks = tasks(&PARAMETERS, false);
+        let settings = Settings {
+            steps: 20,
+            bias: vec![4],
+            ..settings("camel")
+        };
+        let model = train(&settings, &tasks);
+        let adapted = model.trained(1).unwrap().unwrap();
+        let outputs = model.predict(&adapted, &tasks[1].inputs).unwrap();
+        for (row, output) in tasks[1].inputs.rows().zip(outputs) {
+            let (features, bias) = model.features(row).unwrap();
+            let products = features.iter().zip(adapted.context()).map(|(v, w)| v * w);
+            assert!((bias + products.sum::<f64>() - output).abs() < 1e-12);
+        }
+    }
 }

@@ -203,3 +203,109 @@ fn shape_error(name: &str, expected: &str, given: &[usize]) -> LearnerError {
 fn unreadable(error: impl std::fmt::Display) -> LearnerError {
     LearnerError::Weights(error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{
+        learners::{Adapted, METHODS, Shape, Workspace, learner},
+        random::generator,
+    };
+
+    fn model(method: &str) -> Model {
+        let mut settings = Settings::new("cartpole", method).unwrap();
+        (settings.rank, settings.hidden) = (2, vec![4, 3]);
+        let shape = Shape {
+            inputs: 3,
+            tasks: 2,
+        };
+        let learner = learner(&settings, shape).unwrap();
+        let mut rng = generator(1, 0);
+        let mut parameters = learner.initial_parameters(&mut rng);
+        parameters
+            .iter_mut()
+            .for_each(|p| *p = f64::from(*p as f32));
+        let scaling = Scaling {
+            input_centre: vec![0.1, -0.2, 3.0],
+            input_scale: vec![1.5, 0.3, 2.0],
+            target_centre: 0.7,
+            target_scale: 4.1,
+        };
+        let tasks = (0..2).map(|t| TrainedTask {
+            parameters: vec![t as f64, 0.3],
+            context: (0..learner.context_size())
+                .map(|_| rng.random_range(-1.0..1.0))
+                .collect(),
+        });
+        Model::new(settings, parameters, scaling, tasks.collect(), 0.05).unwrap()
+    }
+
+    #[test]
+    fn a_model_survives_export_and_import() {
+        for method in METHODS {
+            let model = model(method.name);
+            let copy = import(&export(&model).unwrap()).unwrap();
+            assert_eq!(copy.settings, model.settings);
+            assert_eq!(copy.parameters, model.parameters);
+            assert_eq!(copy.scaling, model.scaling);
+            assert_eq!(copy.tasks, model.tasks);
+            assert_eq!(copy.validation, model.validation);
+        }
+    }
+
+    #[test]
+    fn parameters_of_another_shape_are_named() {
+        let mut model = model("camel");
+        model.parameters.pop();
+        let error = import(&export(&model).unwrap()).unwrap_err();
+        let (expected, given) = (model.parameters.len() + 1, model.parameters.len());
+        assert_eq!(
+            error,
+            LearnerError::Length {
+                name: "meta-parameters",
+                expected,
+                given
+            }
+        );
+    }
+
+    #[test]
+    fn weights_of_another_format_are_refused() {
+        let views: [(&str, TensorView); 0] = [];
+        let bytes = safetensors::serialize(views, None).unwrap();
+        let error = import(&bytes).unwrap_err().to_string();
+        assert!(error.contains(FORMAT), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            prop_assert!(import(&bytes).is_err());
+        }
+
+        #[test]
+        fn a_damaged_file_is_an_error_or_a_usable_model(
+            changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+            end in any::<prop::sample::Index>(),
+            cut in any::<bool>(),
+        ) {
+            let mut bytes = export(&model("camel")).unwrap();
+            for (at, value) in changes {
+                let at = at.index(bytes.len());
+                bytes[at] = value;
+            }
+            if cut {
+                bytes.truncate(end.index(bytes.len()));
+            }
+            if let Ok(model) = import(&bytes) {
+                let adapted = Adapted::of_context(vec![0.0; model.context_size()]);
+                let row = vec![0.0; model.input_size()];
+                let mut workspace = Workspace::default();
+                let mut output = [0.0];
+                model.predict_into(&adapted, &row, &mut output, &mut workspace).unwrap();
+            }
+        }
+    }
+}
