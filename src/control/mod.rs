@@ -2,6 +2,7 @@
 
 pub mod adaptive;
 pub mod arm_swing_up;
+pub mod balance;
 pub mod box_qp;
 pub mod compensation;
 pub mod error;

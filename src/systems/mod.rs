@@ -6,12 +6,15 @@
 
 pub mod arm;
 pub mod cartpole;
+pub mod chain;
+pub mod golden;
 pub mod pendulum;
 #[cfg(test)]
 mod robot_tests;
 pub mod simulate;
 mod sketch;
 pub mod trajectories;
+pub mod upkie;
 
 use std::{fmt::Debug, sync::Arc};
 
