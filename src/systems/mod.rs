@@ -15,6 +15,8 @@ pub mod simulate;
 mod sketch;
 pub mod trajectories;
 pub mod upkie;
+pub mod upkie_mechanics;
+mod upkie_sketch;
 
 use std::{fmt::Debug, sync::Arc};
 

@@ -1,5 +1,7 @@
 //! What every robot must do.
 
+use std::f64::consts::PI;
+
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 
@@ -51,11 +53,19 @@ fn fine_robots(friction: f64) -> Vec<Box<dyn Robot>> {
         Box::new(Upkie {
             stiffness: 0.0,
             damping: friction / 30.0,
-            physics_step: time_step / 5.0,
+            physics_step: time_step / 4.0,
             substeps: 1,
             ..Upkie::default()
         }),
     ]
+}
+
+/// The state in which a robot hangs at rest.
+fn hanging(robot: &dyn Robot) -> Vec<f64> {
+    match robot.description().name {
+        "upkie" => vec![0.0, 0.0, PI, 0.0, PI, 0.0, PI, 0.0],
+        _ => vec![0.0; robot.state().len()],
+    }
 }
 
 fn random_parameters(robot: &dyn Robot, rng: &mut ChaCha8Rng) -> Vec<f64> {
@@ -102,10 +112,9 @@ fn energy_is_conserved_without_friction_and_input() {
         let inputs = vec![0.0; (10.0 / robot.time_step()) as usize];
         for _ in 0..5 {
             let phi = random_parameters(&*robot, &mut rng);
-            let start: Vec<f64> = random_state(&*robot, &mut rng)
-                .iter()
-                .map(|x| x / 5.0)
-                .collect();
+            let push = random_state(&*robot, &mut rng);
+            let rest = hanging(&*robot);
+            let start: Vec<f64> = rest.iter().zip(push).map(|(x, p)| x + p / 5.0).collect();
             let states = simulate(&*robot, &phi, &start, &inputs, Integrator::Rk4).unwrap();
             let before = robot.energy(&phi, &start);
             for state in states {
