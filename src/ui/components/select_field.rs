@@ -24,6 +24,9 @@ pub fn SelectField(
     /// Whether the field is locked.
     #[prop(into, optional)]
     disabled: Signal<bool>,
+    /// Whether the field takes a whole row of its form.
+    #[prop(optional)]
+    wide: bool,
 ) -> impl IntoView {
     let id = unique_id("select");
     let about = format!("{id}-about");
@@ -39,7 +42,7 @@ pub fn SelectField(
         }
     };
     view! {
-        <div class="field">
+        <div class="field" class:field--wide=wide>
             <label class="field__label" for=id.clone()>
                 {label}
             </label>
