@@ -6,7 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{error::ControlError, feedback::Feedback, plant::Plant, reference::Reference};
+use super::{
+    compensation::Compensation, error::ControlError, feedback::Feedback, plant::Plant,
+    reference::Reference,
+};
 use crate::{
     identification::online::{Estimate, OnlineModel},
     systems::Robot,
@@ -20,6 +23,7 @@ pub struct Controller<F, M> {
     reference: Reference,
     feedback: F,
     model: M,
+    compensation: Compensation,
     step: usize,
 }
 
@@ -46,22 +50,36 @@ impl<F: Feedback, M: OnlineModel> Controller<F, M> {
             reference,
             feedback,
             model,
+            compensation: Compensation::default(),
             step: 0,
         })
+    }
+
+    /// Also compensates what the model cannot explain, from one step to the next.
+    #[must_use]
+    pub fn with_compensation(mut self, compensation: Compensation) -> Self {
+        self.compensation = compensation;
+        self
     }
 
     /// The input for the measured state; `None` at the end of the reference.
     pub fn input(&mut self, state: &[f64]) -> Option<f64> {
         let predicted = self.model.predict(self.features.get(self.step)?);
         let target = self.reference.states.get(self.step)?;
-        Some(predicted + self.feedback.input(self.step, state, target))
+        let correction = self.feedback.input(self.step, state, target);
+        Some(predicted + self.compensation.input() + correction)
     }
 
     /// Learns from the features that were measured under `input` and goes on to the next step;
     /// true when the model noticed a change.
     pub fn observe(&mut self, features: &[f64], input: f64) -> bool {
         self.step += 1;
-        self.model.observe(features, input)
+        let changed = self.model.observe(features, input);
+        if self.compensation.is_on() {
+            let unexplained = input - self.model.predict(features);
+            self.compensation.observe(unexplained);
+        }
+        changed
     }
 
     /// State that the reference asks for now.
@@ -143,5 +161,107 @@ impl<R: Robot, F: Feedback, M: OnlineModel> AdaptiveLoop<R, F, M> {
     /// The controller.
     pub fn controller(&self) -> &Controller<F, M> {
         &self.controller
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        control::feedback::TipFeedback,
+        identification::{
+            change::CusumSettings,
+            model::KnownFeatures,
+            online::{OnlineLeastSquares, Readout},
+            recursive::RecursiveSettings,
+        },
+        systems::cartpole::Cartpole,
+    };
+
+    type Known = OnlineLeastSquares<KnownFeatures<Cartpole>>;
+
+    fn model() -> Known {
+        let settings = RecursiveSettings {
+            forgetting: 0.999,
+            noise: 0.05,
+            spread: vec![3.0; 2],
+            drift: None,
+        };
+        let known = KnownFeatures::new(Cartpole::default());
+        let change = Some(CusumSettings::EXACT);
+        OnlineLeastSquares::new(known, &[1.0, 0.2], settings, change, Readout::Direct).unwrap()
+    }
+
+    fn adaptive(seed: u64) -> AdaptiveLoop<Cartpole, TipFeedback, Known> {
+        let robot = Cartpole::default();
+        let reference = Reference::cartpole_sine(&robot).unwrap();
+        let plant = Plant::new(robot.clone(), &[1.5, 0.3], &[0.0; 4], 0.05, seed).unwrap();
+        let feedback = TipFeedback::adaptive(robot.clone());
+        let controller = Controller::new(&robot, reference, feedback, model(), 50)
+            .unwrap()
+            .with_compensation(Compensation::new(1.0).unwrap());
+        AdaptiveLoop::new(plant, controller)
+    }
+
+    /// Mass and error bar after running to the end, with the visitor's change at `moment`.
+    fn weigh(seed: u64, moment: usize, mass: f64) -> (bool, Tick) {
+        let mut run = adaptive(seed);
+        let (mut noticed, mut last) = (false, None);
+        while let Some(tick) = run.step().unwrap() {
+            noticed |= tick.detected && tick.step >= moment;
+            if tick.step == moment {
+                run.plant_mut().change(0, mass).unwrap();
+            }
+            last = Some(tick);
+        }
+        (noticed, last.unwrap())
+    }
+
+    #[test]
+    fn any_change_by_the_visitor_is_noticed_and_weighed() {
+        for (moment, mass) in [(200, 3.0), (333, 0.8), (600, 6.0)] {
+            let (noticed, tick) = weigh(1, moment, mass);
+            assert!(noticed, "{mass} kg at {moment}");
+            let estimate = tick.estimate.unwrap().values[0];
+            assert!(
+                (estimate / mass - 1.0).abs() < 0.02,
+                "{estimate} for {mass} kg"
+            );
+        }
+    }
+
+    #[test]
+    fn error_bars_cover_the_new_mass_as_often_as_they_say() {
+        let covered = (0..200)
+            .filter(|&seed| {
+                let estimate = weigh(seed, 300, 3.0).1.estimate.unwrap();
+                (estimate.values[0] - 3.0).abs() < 1.96 * estimate.standard_errors[0]
+            })
+            .count();
+        assert!((170..=198).contains(&covered), "{covered} of 200");
+    }
+
+    #[test]
+    fn the_loop_stops_at_the_end_of_the_reference_and_starts_again_from_a_copy() {
+        let start = adaptive(3);
+        let mut first = start.clone();
+        let ticks: Vec<Tick> = std::iter::from_fn(|| first.step().unwrap()).collect();
+        assert_eq!(ticks.len(), 1200);
+        assert_eq!(first.step().unwrap(), None);
+        let mut again = start.clone();
+        assert_eq!(again.step().unwrap().unwrap(), ticks[0]);
+    }
+
+    #[test]
+    fn a_reference_shorter_than_the_adaptation_window_is_refused_with_both_numbers() {
+        let robot = Cartpole::default();
+        let short = Reference::open_loop(&robot, &[1.5, 0.3], &[0.0; 4], vec![1.0; 30]).unwrap();
+        let feedback = TipFeedback::adaptive(robot.clone());
+        let error = Controller::new(&robot, short, feedback, model(), 50).unwrap_err();
+        let message = error.to_string();
+        assert!(
+            message.contains("30 steps") && message.contains("50"),
+            "{message}"
+        );
     }
 }

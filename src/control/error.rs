@@ -2,7 +2,11 @@
 
 use thiserror::Error;
 
-use crate::{identification::error::IdentificationError, systems::SystemError};
+use crate::{
+    identification::{error::IdentificationError, learned::LearnedError},
+    learners::LearnerError,
+    systems::SystemError,
+};
 
 /// Why a control run cannot start or go on.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -13,6 +17,12 @@ pub enum ControlError {
     /// The model's adaptation failed.
     #[error(transparent)]
     Identification(#[from] IdentificationError),
+    /// The trained model cannot do what is asked of it.
+    #[error(transparent)]
+    Learner(#[from] LearnerError),
+    /// The trained model cannot identify.
+    #[error(transparent)]
+    Learned(#[from] LearnedError),
     /// A reference that is over before the controller can have adapted.
     #[error("the reference has {steps} steps, but adaptation alone takes {window}")]
     ReferenceTooShort {

@@ -11,6 +11,12 @@ pub trait Feedback {
     fn input(&self, step: usize, state: &[f64], target: &[f64]) -> f64;
 }
 
+impl<F: Feedback + ?Sized> Feedback for Box<F> {
+    fn input(&self, step: usize, state: &[f64], target: &[f64]) -> f64 {
+        (**self).input(step, state, target)
+    }
+}
+
 /// A spring between the pole's tip and the reference's, and a damper on the cart.
 ///
 /// The spring's force on the cart is its horizontal part:

@@ -2,7 +2,10 @@
 
 pub mod adaptive;
 pub mod arm_swing_up;
+pub mod balance;
 pub mod box_qp;
+pub mod compensation;
+pub mod controllers;
 pub mod error;
 pub mod feedback;
 pub mod ilqr;
@@ -12,3 +15,5 @@ pub mod plant;
 pub mod reference;
 pub mod swing_up;
 pub mod tracking;
+pub mod trials;
+pub mod upkie_adaptive;

@@ -8,11 +8,12 @@
 //! B = [T²/2, −(2/g) sinh²(Tω/2), T, −(ω/g) sinh Tω]ᵀ
 //! ```
 //!
-//! States are eliminated (`X = Φ x + Γ U`), which leaves `½ UᵀHU + fᵀU` with a constant H that is
-//! factorised once. Its minimum is almost always within the box; only if it is not is the
-//! box-constrained program solved.
+//! States are eliminated (`X = Φ x + Γ U`), which leaves `½ UᵀHU + fᵀU` with a constant H, and f
+//! linear in the state and the target. So without the box the plan `U = −H⁻¹f` is a constant
+//! matrix times (state, target), made once. It is almost always within the box; only if it is not
+//! is the box-constrained program solved.
 
-use nalgebra::{Cholesky, DMatrix, DVector, Dyn, Matrix4, Vector4};
+use nalgebra::{DMatrix, DVector, Matrix4, Vector4};
 
 use super::box_qp;
 use crate::systems::{SystemError, simulate::check_setting};
@@ -62,16 +63,15 @@ pub struct Plan {
     pub bounded: bool,
 }
 
-/// The controller, factorised and ready to run at any rate.
+/// The controller, prepared to run at any rate.
 #[derive(Clone, Debug)]
 pub struct Mpc {
     settings: MpcSettings,
-    /// Effect Φ of the present state on the future ones.
-    free_motion: DMatrix<f64>,
-    /// `Γᵀ W`: what a future error pulls at.
-    pull: DMatrix<f64>,
     hessian: DMatrix<f64>,
-    factor: Cholesky<f64, Dyn>,
+    /// f of the state and of the wanted positions and speeds, N of each.
+    linear: DMatrix<f64>,
+    /// The plan without the box, of the same.
+    unbounded: DMatrix<f64>,
 }
 
 impl MpcSettings {
@@ -151,12 +151,19 @@ impl Mpc {
                 "the weights of the controller leave its cost without a minimum".to_owned(),
             ));
         };
+        let mut linear = DMatrix::zeros(n, 4 + 2 * n);
+        linear.columns_mut(0, 4).copy_from(&(&pull * free_motion));
+        for k in 0..n {
+            // Only position and speed have a target; lean and its rate should be zero.
+            linear.set_column(4 + k, &-pull.column(4 * k));
+            linear.set_column(4 + n + k, &-pull.column(4 * k + 2));
+        }
+        let unbounded = factor.solve(&-&linear);
         Ok(Self {
             settings,
-            free_motion,
-            pull,
             hessian,
-            factor,
+            linear,
+            unbounded,
         })
     }
 
@@ -165,14 +172,14 @@ impl Mpc {
         &self.settings
     }
 
-    /// Plans from `state` towards `target(t)`, the wanted state t seconds from now.
+    /// Plans from `state` towards `target(t)`, the wanted position and speed t seconds from now.
     pub fn plan(
         &self,
         state: &Vector4<f64>,
-        target: impl Fn(f64) -> Vector4<f64>,
+        target: impl Fn(f64) -> [f64; 2],
     ) -> Result<Plan, SystemError> {
-        let linear = self.linear(state, target);
-        let free = self.factor.solve(&-&linear);
+        let situation = self.situation(state, target);
+        let free = &self.unbounded * &situation;
         let largest = self.settings.largest_input;
         if free.iter().all(|a| a.abs() <= largest) {
             return Ok(Plan {
@@ -180,6 +187,7 @@ impl Mpc {
                 bounded: false,
             });
         }
+        let linear = &self.linear * situation;
         let inputs = box_qp::minimise(&self.hessian, &linear, (-largest, largest), &free)?;
         Ok(Plan {
             inputs,
@@ -187,15 +195,17 @@ impl Mpc {
         })
     }
 
-    /// The linear part f of the cost.
-    fn linear(&self, state: &Vector4<f64>, target: impl Fn(f64) -> Vector4<f64>) -> DVector<f64> {
-        let mut error = &self.free_motion * state;
-        for k in 0..self.settings.steps {
-            let wanted = target((k + 1) as f64 * self.settings.step_time);
-            let mut part = error.fixed_rows_mut::<4>(4 * k);
-            part -= wanted;
+    /// The state, then the wanted positions, then the wanted speeds.
+    fn situation(&self, state: &Vector4<f64>, target: impl Fn(f64) -> [f64; 2]) -> DVector<f64> {
+        let n = self.settings.steps;
+        let mut situation = DVector::zeros(4 + 2 * n);
+        situation.fixed_rows_mut::<4>(0).copy_from(state);
+        for k in 0..n {
+            let [position, speed] = target((k + 1) as f64 * self.settings.step_time);
+            situation[4 + k] = position;
+            situation[4 + n + k] = speed;
         }
-        &self.pull * error
+        situation
     }
 }
 
@@ -232,7 +242,7 @@ mod tests {
         let (a, b) = mpc.settings().model();
         let mut state = Vector4::new(0.3, 0.1, 0.0, 0.0);
         for _ in 0..500 {
-            let plan = mpc.plan(&state, |_| Vector4::zeros()).unwrap();
+            let plan = mpc.plan(&state, |_| [0.0; 2]).unwrap();
             assert!(plan.inputs.amax() <= 10.0);
             state = a * state + b * plan.inputs[0];
         }
@@ -240,13 +250,42 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_has_no_cheaper_neighbour() {
+        let settings = MpcSettings::default();
+        let mpc = Mpc::new(settings).unwrap();
+        let (a, b) = settings.model();
+        let start = Vector4::new(0.1, 0.02, -0.1, 0.05);
+        let path = |t: f64| [0.2 * t, 0.2];
+        // The cost, straight from its definition.
+        let cost = |inputs: &DVector<f64>| {
+            let (mut state, mut cost) = (start, 0.0);
+            for (k, &input) in inputs.iter().enumerate() {
+                state = a * state + b * input;
+                let [position, speed] = path((k + 1) as f64 * settings.step_time);
+                let error = state - Vector4::new(position, 0.0, speed, 0.0);
+                let weight = if k == 49 { 1.0 } else { 1e-3 };
+                cost += weight * error.norm_squared() + 1e-3 * input * input;
+            }
+            cost
+        };
+        let best = mpc.plan(&start, path).unwrap().inputs;
+        for k in 0..50 {
+            for shift in [-0.01, 0.01] {
+                let mut other = best.clone();
+                other[k] += shift;
+                assert!(cost(&other) > cost(&best));
+            }
+        }
+    }
+
+    #[test]
     fn a_plan_from_a_deep_lean_respects_the_box() {
         let mpc = Mpc::new(MpcSettings::default()).unwrap();
         let state = Vector4::new(0.0, 0.5, 0.0, 1.0);
-        let plan = mpc.plan(&state, |_| Vector4::zeros()).unwrap();
+        let plan = mpc.plan(&state, |_| [0.0; 2]).unwrap();
         assert!(plan.bounded && plan.inputs.amax() <= 10.0);
         let inside = Vector4::new(0.0, 0.01, 0.0, 0.0);
-        assert!(!mpc.plan(&inside, |_| Vector4::zeros()).unwrap().bounded);
+        assert!(!mpc.plan(&inside, |_| [0.0; 2]).unwrap().bounded);
     }
 
     #[cfg(not(target_arch = "wasm32"))]
@@ -259,8 +298,8 @@ mod tests {
         let mut bounded = 0;
         for _ in 0..100 {
             let state = Vector4::from_fn(|_, _| rng.random_range(-0.8..0.8));
-            let plan = mpc.plan(&state, |_| Vector4::zeros()).unwrap();
-            let linear = mpc.linear(&state, |_| Vector4::zeros());
+            let plan = mpc.plan(&state, |_| [0.0; 2]).unwrap();
+            let linear = &mpc.linear * mpc.situation(&state, |_| [0.0; 2]);
             let theirs = box_qp::tests::by_clarabel(&mpc.hessian, &linear, 10.0);
             let theirs = DVector::from_vec(theirs);
             let cost = |u: &DVector<f64>| 0.5 * u.dot(&(&mpc.hessian * u)) + linear.dot(u);

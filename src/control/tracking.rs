@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{error::ControlError, feedback::Feedback, plant::Plant, reference::Reference};
 use crate::{
     identification::{
-        error::{IdentificationError, check_length},
-        model::{AffineModel, dot},
+        model::{AdaptedModel, AffineModel},
         online::OnlineModel,
     },
     systems::{Robot, arm::Arm, cartpole::Cartpole},
@@ -34,29 +33,9 @@ impl<F: FnMut(&[f64]) -> f64> InverseModel for F {
 }
 
 /// A model that is affine in its weights, adapted to one task.
-#[derive(Clone, Debug)]
-pub struct AdaptedModel<M> {
-    model: M,
-    weights: Vec<f64>,
-    features: Vec<f64>,
-}
-
-impl<M: AffineModel> AdaptedModel<M> {
-    /// The model with these weights.
-    pub fn new(model: M, weights: &[f64]) -> Result<Self, IdentificationError> {
-        check_length("the weights", model.size(), weights.len())?;
-        Ok(Self {
-            features: vec![0.0; model.size()],
-            weights: weights.to_vec(),
-            model,
-        })
-    }
-}
-
 impl<M: AffineModel> InverseModel for AdaptedModel<M> {
     fn input(&mut self, features: &[f64]) -> f64 {
-        let bias = self.model.features_into(features, &mut self.features);
-        bias + dot(&self.weights, &self.features)
+        self.predict(features)
     }
 }
 
@@ -160,4 +139,66 @@ pub fn track<R: Tipped>(
         inputs,
         errors,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::feedback::{StateFeedback, TipFeedback, TrajectoryFeedback};
+
+    fn swing_up(friction: bool, feedback: &dyn Fn(&Reference) -> Box<dyn Feedback>) -> Tracking {
+        let robot = Cartpole::default();
+        let phi = [2.0, 0.3];
+        let reference = Reference::cartpole_swing_up(&robot, &phi).unwrap();
+        let start = &reference.states[0];
+        let mut plant = Plant::new(robot.clone(), &phi, start, 0.0, 0).unwrap();
+        let mut model = |x: &[f64]| match friction {
+            true => robot.inverse(&phi, x),
+            false => robot.analytic_inverse(&phi, x),
+        };
+        track(&mut plant, &reference, &feedback(&reference), &mut model).unwrap()
+    }
+
+    #[test]
+    fn the_oracle_swings_up_and_the_frictionless_model_strays() {
+        let robot = Cartpole::default();
+        let stable = |reference: &Reference| -> Box<dyn Feedback> {
+            let nominal = [1.5, 0.35];
+            Box::new(TrajectoryFeedback::cartpole(&robot, &nominal, reference))
+        };
+        let (oracle, textbook) = (swing_up(true, &stable), swing_up(false, &stable));
+        assert!(oracle.upright && oracle.total < 1e-6, "{}", oracle.total);
+        assert!(textbook.total > 20.0, "{}", textbook.total);
+        let weak = |_: &Reference| -> Box<dyn Feedback> {
+            Box::new(TipFeedback::swing_up(Cartpole::default()))
+        };
+        assert!(swing_up(true, &weak).upright);
+        assert!(swing_up(false, &weak).total > textbook.total);
+    }
+
+    #[test]
+    fn the_arm_follows_its_swing_up_with_the_exact_model() {
+        let robot = Arm::default();
+        let phi = [0.35, 1.0];
+        let reference = Reference::arm_swing_up().unwrap();
+        let start = &reference.states[0];
+        let mut plant = Plant::new(robot.clone(), &phi, start, 0.0, 0).unwrap();
+        let mut model = |x: &[f64]| robot.inverse(&phi, x);
+        let run = track(&mut plant, &reference, &StateFeedback::arm(), &mut model).unwrap();
+        assert!(run.upright, "total {}", run.total);
+    }
+
+    #[test]
+    fn a_reference_too_short_to_judge_is_refused() {
+        let robot = Cartpole::default();
+        let short = Reference::open_loop(&robot, &[2.0, 0.3], &[0.0; 4], vec![0.0; 3]).unwrap();
+        let mut plant = Plant::new(robot.clone(), &[2.0, 0.3], &[0.0; 4], 0.0, 0).unwrap();
+        let mut nothing = |_: &[f64]| 0.0;
+        let feedback = TipFeedback::swing_up(robot);
+        let error = track(&mut plant, &short, &feedback, &mut nothing).unwrap_err();
+        assert!(matches!(
+            error,
+            ControlError::ReferenceTooShort { steps: 3, .. }
+        ));
+    }
 }

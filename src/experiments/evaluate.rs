@@ -27,7 +27,7 @@ use crate::{
     },
     learners::{Adapted, LearnerError, Model, Workspace},
     random::generator,
-    systems::{Robot as _, Samples, Split, System, SystemError, Task, arm::Arm, cartpole::Cartpole},
+    systems::{Samples, Split, System, SystemError, Task, arm::Arm, cartpole::Cartpole},
 };
 
 /// Pairs of true and predicted targets that a report keeps.
@@ -245,7 +245,7 @@ fn follow_with<R: Tipped + Clone>(
         }
     };
     let start = reference.states[0].clone();
-    let mut plant = Plant::new(robot, phi, &start)?;
+    let mut plant = Plant::new(robot, phi, &start, 0.0, spec.seed)?;
     let tracking = track(&mut plant, reference, feedback, &mut input)?;
     Ok(Motion {
         dt: reference.dt,

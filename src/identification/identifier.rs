@@ -11,7 +11,7 @@ use super::{
     change::CusumSettings,
     error::IdentificationError,
     least_squares::spectrum,
-    model::{AffineModel, PhysicalModel, regressors},
+    model::{AdaptedModel, AffineModel, PhysicalModel, regressors},
     online::{Estimate, OnlineLeastSquares, Readout},
     recursive::{RecursiveLeastSquares, RecursiveSettings},
     residuals::{ResidualModel, residuals},
@@ -94,6 +94,13 @@ impl<M: AffineModel> Identifier<M> {
             residuals: ResidualModel::of(&runs)?,
             prior: Prior::of_tasks(parameters),
         })
+    }
+
+    /// The same for shots that come in no order, so that neighbours are not alike.
+    #[must_use]
+    pub fn without_order(mut self) -> Self {
+        self.residuals.correlation = 0.0;
+        self
     }
 
     /// From parts that are known already.
@@ -180,6 +187,16 @@ impl<M: AffineModel> Identifier<M> {
 }
 
 impl<M: AffineModel + Clone> Identifier<M> {
+    /// The model with the parameters that it identifies from shots without noise.
+    pub fn adapted(
+        &mut self,
+        inputs: &Samples,
+        targets: &[f64],
+    ) -> Result<AdaptedModel<PhysicalModel<M>>, IdentificationError> {
+        let identified = self.identify(inputs, targets, 0.0)?;
+        AdaptedModel::new(self.model.clone(), &identified.estimate.values)
+    }
+
     /// An online model that starts from the prior, forgets slowly and watches for changes.
     pub fn online(
         &self,

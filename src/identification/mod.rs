@@ -2,10 +2,14 @@
 
 pub mod affine_map;
 pub mod change;
+pub mod design;
 pub mod error;
+pub mod excitation;
 pub mod identifier;
+pub mod learned;
 pub mod least_squares;
 pub mod model;
 pub mod online;
 pub mod recursive;
 pub mod residuals;
+pub mod trials;

@@ -161,6 +161,32 @@ impl<M: AffineModel> AffineModel for PhysicalModel<M> {
     }
 }
 
+/// A model that is affine in its weights, adapted to one task.
+#[derive(Clone, Debug)]
+pub struct AdaptedModel<M> {
+    model: M,
+    weights: Vec<f64>,
+    features: Vec<f64>,
+}
+
+impl<M: AffineModel> AdaptedModel<M> {
+    /// The model with these weights.
+    pub fn new(model: M, weights: &[f64]) -> Result<Self, IdentificationError> {
+        check_length("the weights", model.size(), weights.len())?;
+        Ok(Self {
+            features: vec![0.0; model.size()],
+            weights: weights.to_vec(),
+            model,
+        })
+    }
+
+    /// The prediction for input row x.
+    pub fn predict(&mut self, inputs: &[f64]) -> f64 {
+        let bias = self.model.features_into(inputs, &mut self.features);
+        bias + dot(&self.weights, &self.features)
+    }
+}
+
 /// Σ aᵢ bᵢ.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()

@@ -125,7 +125,7 @@ impl<M: AffineModel> OnlineModel for OnlineLeastSquares<M> {
 
     fn predict(&mut self, features: &[f64]) -> f64 {
         let bias = self.model.features_into(features, &mut self.features);
-        bias + self.estimate.predict(&self.features) + self.estimate.drift()
+        bias + self.estimate.predict(&self.features)
     }
 
     fn identify(&self) -> Option<Estimate> {

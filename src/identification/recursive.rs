@@ -17,6 +17,9 @@ use super::{
     model::dot,
 };
 
+/// Largest drift in multiples of its size: a larger error is not the model's but a change.
+const LARGEST_DRIFT: f64 = 2.5;
+
 /// Settings of the recursion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecursiveSettings {
@@ -156,6 +159,10 @@ impl RecursiveLeastSquares {
     fn learn(&mut self, error: f64) {
         let scale = 1.0 / (1.0 + self.features.dot(&self.gain));
         self.weights.axpy(scale * error, &self.gain, 1.0);
+        if let Some(Drift { size, .. }) = self.settings.drift {
+            let most = LARGEST_DRIFT * size;
+            self.weights[self.size] = self.weights[self.size].clamp(-most, most);
+        }
         for i in 0..self.weights.len() {
             for j in 0..=i {
                 let entry = self.covariance[(i, j)] - scale * self.gain[i] * self.gain[j];

@@ -93,20 +93,25 @@ fn correlation(trajectories: &[Vec<f64>]) -> f64 {
         .min(LARGEST_CORRELATION)
 }
 
-/// Test-like tasks in the training environments, `each` of them per environment.
+/// `count` test-like tasks, spread evenly over the training environments.
 pub fn validation_tasks(
     system: &dyn System,
     seed: u64,
-    each: usize,
+    count: usize,
 ) -> Result<Vec<Task>, SystemError> {
     let environments = system.environments(Split::Train, seed);
-    let mut tasks = Vec::with_capacity(environments.len() * each);
-    for parameters in &environments {
-        for k in 0..each as u64 {
-            tasks.push(system.task(parameters, Split::Test, seed.wrapping_add(k))?);
-        }
-    }
-    Ok(tasks)
+    let many = environments.len();
+    (0..count)
+        .map(|k| {
+            let environment = if count < many {
+                k * many / count
+            } else {
+                k % many
+            };
+            let seed = seed.wrapping_add(k as u64);
+            system.task(&environments[environment], Split::Test, seed)
+        })
+        .collect()
 }
 
 /// Residuals `y − c(x) − wᵀ v(x)` of a task, in order.

@@ -15,7 +15,6 @@ use super::{
     Adapted, Backbone, Batch, Learner, LearnerError, Loss, Method, Settings, Shape, Shots,
     Workspace,
     backbone::{apply_heads, pull_heads},
-    error::length,
 };
 
 /// ANIL.
@@ -120,11 +119,6 @@ impl Learner for Anil {
             }
         }
         Ok(Adapted::of_context(head))
-    }
-
-    fn with_context(&self, _parameters: &[f64], context: &[f64]) -> Result<Adapted, LearnerError> {
-        length("a context", self.context_size(), context.len())?;
-        Ok(Adapted::of_context(context.to_vec()))
     }
 
     fn predict(

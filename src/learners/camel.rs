@@ -13,7 +13,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::{
     Adapted, Backbone, Batch, Learner, LearnerError, Loss, Method, Prior, Settings, Shape, Shots,
-    Workspace, backbone::apply_heads, error::length, ridge,
+    Workspace, backbone::apply_heads, ridge,
 };
 
 /// CAMEL.
@@ -129,11 +129,6 @@ impl Learner for Camel {
         let (features, targets) = self.backbone.regression(parameters, shots);
         let context = ridge::solve(&features, &targets, &self.prior(parameters))?;
         Ok(Adapted::of_context(context))
-    }
-
-    fn with_context(&self, _parameters: &[f64], context: &[f64]) -> Result<Adapted, LearnerError> {
-        length("a context", self.context_size(), context.len())?;
-        Ok(Adapted::of_context(context.to_vec()))
     }
 
     fn predict(

@@ -158,8 +158,10 @@ pub trait Learner: Debug + Send + Sync {
     /// The adaptation rule A(π, D) on the host.
     fn adapt(&self, parameters: &[f64], shots: Shots) -> Result<Adapted, LearnerError>;
 
-    /// The adapted model that a context stands for.
-    fn with_context(&self, parameters: &[f64], context: &[f64]) -> Result<Adapted, LearnerError>;
+    /// The adapted model that a context of the right length stands for.
+    fn with_context(&self, _parameters: &[f64], context: &[f64]) -> Result<Adapted, LearnerError> {
+        Ok(Adapted::of_context(context.to_vec()))
+    }
 
     /// F(x; θ, w) for rows of inputs, one output each.
     fn predict(

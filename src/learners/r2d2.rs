@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{
     Adapted, Backbone, Batch, Learner, LearnerError, Loss, Method, Prior, Settings, Shape, Shots,
-    Workspace, backbone::apply_heads, error::length, ridge,
+    Workspace, backbone::apply_heads, ridge,
 };
 
 /// R2-D2.
@@ -134,11 +134,6 @@ impl Learner for R2d2 {
         let ridge = parameters[self.backbone.weight_count()].exp() * targets.len() as f64;
         let prior = Prior::ridge(self.backbone.rank(), ridge);
         ridge::solve(&features, &targets, &prior).map(Adapted::of_context)
-    }
-
-    fn with_context(&self, _parameters: &[f64], context: &[f64]) -> Result<Adapted, LearnerError> {
-        length("a context", self.context_size(), context.len())?;
-        Ok(Adapted::of_context(context.to_vec()))
     }
 
     fn predict(

@@ -92,11 +92,22 @@ const fn scaled_parameters(hundredths: usize) -> [Parameter; 2] {
     ]
 }
 
+/// Where a plate begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edges {
+    /// At the outermost node inside it, as in the paper: a tilted plate has stairs, and the
+    /// potential jumps a little whenever a node changes sides.
+    Stairs,
+    /// Where it really begins, between two nodes: the potential follows φ smoothly.
+    Straight,
+}
+
 /// Two plates in a box, the upper one misaligned.
 #[derive(Debug)]
 pub struct Capacitor {
     about: Description,
     hundredths: usize,
+    edges: Edges,
     grid: Grid,
     nodes: Arc<Samples>,
 }
@@ -104,17 +115,17 @@ pub struct Capacitor {
 impl Capacitor {
     /// The paper's capacitor: misalignments of full size, ε = 1.
     pub fn full() -> Self {
-        Self::build(100, Grid::fixed(GRID_SIZE, DOMAIN))
+        Self::build(100, Grid::fixed(GRID_SIZE, DOMAIN), Edges::Stairs)
     }
 
     /// The paper's ε-capacitor with ε = 0.1.
     pub fn small() -> Self {
-        Self::build(10, Grid::fixed(GRID_SIZE, DOMAIN))
+        Self::build(10, Grid::fixed(GRID_SIZE, DOMAIN), Edges::Stairs)
     }
 
     /// A capacitor with misalignments of size ε, from 0.05 to 1 in steps of 0.01, on a grid of
     /// `size` nodes.
-    pub fn new(epsilon: f64, size: [usize; 2]) -> Result<Self, SystemError> {
+    pub fn new(epsilon: f64, size: [usize; 2], edges: Edges) -> Result<Self, SystemError> {
         for ((n, (least, most)), axis) in size.into_iter().zip(SIZES).zip(1..) {
             if !(least..=most).contains(&n) {
                 return Err(SystemError::Invalid(format!(
@@ -122,10 +133,14 @@ impl Capacitor {
                 )));
             }
         }
-        Ok(Self::build(hundredths(epsilon)?, Grid::new(size, DOMAIN)?))
+        Ok(Self::build(
+            hundredths(epsilon)?,
+            Grid::new(size, DOMAIN)?,
+            edges,
+        ))
     }
 
-    fn build(hundredths: usize, grid: Grid) -> Self {
+    fn build(hundredths: usize, grid: Grid, edges: Edges) -> Self {
         let (name, title) = match hundredths {
             100 => ("capacitor", "Capacitor"),
             _ => ("capacitor-eps", "Capacitor, small misalignment"),
@@ -146,6 +161,7 @@ impl Capacitor {
         Self {
             about,
             hundredths,
+            edges,
             grid,
             nodes: Arc::new(grid.samples()),
         }
@@ -157,8 +173,8 @@ impl Capacitor {
     }
 
     /// The grid of nodes; a task has one sample a node, in the grid's order.
-    pub fn grid(&self) -> Grid {
-        self.grid
+    pub fn grid(&self) -> &Grid {
+        &self.grid
     }
 
     /// The lower and the upper plate.
@@ -196,9 +212,15 @@ impl Capacitor {
             _ => None,
         };
         let given: Vec<_> = self.grid.positions().map(given).collect();
+        let entry = |free, fixed| match self.edges {
+            Edges::Stairs => laplace::at_node(free, fixed),
+            Edges::Straight if upper.contains(fixed) => upper.entry(free, fixed),
+            Edges::Straight => lower.entry(free, fixed),
+        };
+        let solution = laplace::solve(&self.grid, &given, entry)?;
         Ok(CapacitorField {
             grid: self.grid,
-            solution: laplace::solve(&self.grid, &given)?,
+            solution,
         })
     }
 
@@ -241,16 +263,8 @@ fn hundredths(epsilon: f64) -> Result<usize, SystemError> {
 
 fn plates(angle: f64, shift: f64) -> [Plate; 2] {
     [
-        Plate {
-            centre: [0.0, -PLATE_HEIGHT],
-            angle: 0.0,
-            size: PLATE_SIZE,
-        },
-        Plate {
-            centre: [shift, PLATE_HEIGHT],
-            angle,
-            size: PLATE_SIZE,
-        },
+        Plate::new([0.0, -PLATE_HEIGHT], 0.0, PLATE_SIZE),
+        Plate::new([shift, PLATE_HEIGHT], angle, PLATE_SIZE),
     ]
 }
 
@@ -325,8 +339,8 @@ pub struct CapacitorField {
 
 impl CapacitorField {
     /// The grid of nodes.
-    pub fn grid(&self) -> Grid {
-        self.grid
+    pub fn grid(&self) -> &Grid {
+        &self.grid
     }
 
     /// The potential on all nodes, x1 fastest [V].
@@ -368,3 +382,6 @@ impl Potential for CapacitorField {
         ]
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,19 +4,21 @@
 //! potential is measured (paper, sections 5.1 and A.5). Coulomb's constant is part of the charge,
 //! so φ is in V m. Every training task is sampled on the same grid of 20 × 20 points.
 
+mod site;
+
 use std::sync::Arc;
 
 use nalgebra::DMatrix;
 use rand::RngExt as _;
 
+use self::site::check_sites;
+pub use self::site::{MAX_CHARGES, Sign, Site};
 use super::{
     Description, Field, Parameter, Potential, Quantity, Role, Samples, Shape, Split, System,
     SystemError, Task, check_parameters, grid::Grid,
 };
 use crate::random::generator;
 
-/// Largest number of charges.
-pub const MAX_CHARGES: usize = 8;
 /// Training points along x1 and x2.
 const TRAINING_GRID: [usize; 2] = [20, 20];
 /// Points of a test task.
@@ -25,10 +27,6 @@ const TEST_POINTS: usize = 400;
 const TEST: usize = 30;
 /// Random streams of the test and out-of-domain charges and of their points.
 const STREAMS: [u64; 3] = [301, 302, 303];
-/// Charges may not be closer than this to each other or to the measured rectangle [m].
-const LEAST_DISTANCE: f64 = 0.02;
-/// Largest coordinate of a charge or a corner [m].
-const LARGEST_COORDINATE: f64 = 10.0;
 /// Radius of a charge in pictures [m].
 const DISC_RADIUS: f64 = 0.05;
 
@@ -81,34 +79,6 @@ const fn charge([name, symbol]: [&'static str; 2], largest: usize) -> Parameter 
     }
 }
 
-/// Sign s_j of a charge with φ_j > 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
-    /// s = +1.
-    Plus,
-    /// s = −1.
-    Minus,
-}
-
-impl Sign {
-    /// +1 or −1.
-    pub fn factor(self) -> f64 {
-        match self {
-            Self::Plus => 1.0,
-            Self::Minus => -1.0,
-        }
-    }
-}
-
-/// A place for a charge.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Site {
-    /// Position x_j [m], up to 10 m from the origin along each axis.
-    pub position: [f64; 2],
-    /// Sign s_j.
-    pub sign: Sign,
-}
-
 /// Point charges around a rectangle in which their potential is measured.
 #[derive(Debug)]
 pub struct Charges {
@@ -122,12 +92,9 @@ impl Charges {
     /// A far charge and two near ones of opposite sign (n = 3, 125 training tasks).
     pub fn dipole() -> Self {
         let sites = [
-            plus([-3.0, 0.0]),
-            plus([0.2, -0.1]),
-            Site {
-                position: [-0.2, -0.1],
-                sign: Sign::Minus,
-            },
+            Site::plus([-3.0, 0.0]),
+            Site::plus([0.2, -0.1]),
+            Site::minus([-0.2, -0.1]),
         ];
         let titles = ["charges-dipole", "Point charges, dipole"];
         Self::build(titles, &sites, [[-1.0, 0.0], [1.0, 1.0]])
@@ -135,14 +102,14 @@ impl Charges {
 
     /// Two charges of the same sign (n = 2, 25 training tasks).
     pub fn pair() -> Self {
-        let sites = [plus([-1.1, 0.0]), plus([1.1, 0.0])];
+        let sites = [Site::plus([-1.1, 0.0]), Site::plus([1.1, 0.0])];
         let titles = ["charges-pair", "Point charges, pair"];
         Self::build(titles, &sites, [[-1.0, 0.0], [1.0, 1.0]])
     }
 
     /// Four charges around a square (n = 4, 16 training tasks).
     pub fn quadrupole() -> Self {
-        let sites = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]].map(plus);
+        let sites = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]].map(Site::plus);
         let titles = ["charges-quadrupole", "Point charges, quadrupole"];
         Self::build(titles, &sites, [[-0.5, -0.5], [0.5, 0.5]])
     }
@@ -150,16 +117,7 @@ impl Charges {
     /// One to eight charges at the given places, measured between the lower left and the upper
     /// right corner of `domain` [m].
     pub fn new(sites: &[Site], domain: [[f64; 2]; 2]) -> Result<Self, SystemError> {
-        check_domain(domain)?;
-        if !(1..=MAX_CHARGES).contains(&sites.len()) {
-            return Err(SystemError::Invalid(format!(
-                "there must be 1 to {MAX_CHARGES} charges, but there are {}",
-                sites.len()
-            )));
-        }
-        for (j, site) in sites.iter().enumerate() {
-            check_site(j, site, &sites[..j], domain)?;
-        }
+        check_sites(sites, domain)?;
         Ok(Self::build(["charges", "Point charges"], sites, domain))
     }
 
@@ -196,7 +154,7 @@ impl Charges {
     pub fn features(&self, points: &Samples) -> DMatrix<f64> {
         DMatrix::from_fn(points.len(), self.sites.len(), |row, column| {
             let point = points.row(row);
-            unit_potential(&self.sites[column], [point[0], point[1]])
+            self.sites[column].unit_potential([point[0], point[1]])
         })
     }
 
@@ -274,79 +232,6 @@ impl Charges {
             .map(&mut negate);
         std::iter::once(alternating).chain(others).collect()
     }
-}
-
-fn plus(position: [f64; 2]) -> Site {
-    Site {
-        position,
-        sign: Sign::Plus,
-    }
-}
-
-fn check_domain([low, high]: [[f64; 2]; 2]) -> Result<(), SystemError> {
-    for axis in 0..2 {
-        let bounds = [low[axis], high[axis]];
-        let in_range = bounds.iter().all(|x| x.abs() <= LARGEST_COORDINATE);
-        if !(in_range && bounds[1] - bounds[0] >= LEAST_DISTANCE) {
-            return Err(SystemError::Invalid(format!(
-                "the domain must lie within ±{LARGEST_COORDINATE} m and be {LEAST_DISTANCE} m or \
-                 more long, but reaches from {} to {} m along x{}",
-                bounds[0],
-                bounds[1],
-                axis + 1
-            )));
-        }
-    }
-    Ok(())
-}
-
-fn check_site(
-    j: usize,
-    site: &Site,
-    earlier: &[Site],
-    [low, high]: [[f64; 2]; 2],
-) -> Result<(), SystemError> {
-    let [x1, x2] = site.position;
-    let charge = format!("charge {} at ({x1}, {x2}) m", j + 1);
-    if !site.position.iter().all(|x| x.abs() <= LARGEST_COORDINATE) {
-        return Err(SystemError::Invalid(format!(
-            "{charge} must lie within ±{LARGEST_COORDINATE} m along both axes"
-        )));
-    }
-    let outside = [0, 1].map(|axis| {
-        let x = site.position[axis];
-        (low[axis] - x).max(x - high[axis]).max(0.0)
-    });
-    let distance = outside[0].hypot(outside[1]);
-    if distance < LEAST_DISTANCE {
-        return Err(SystemError::Invalid(format!(
-            "{charge} must be {LEAST_DISTANCE} m or more outside the measured rectangle, \
-             [{}, {}] × [{}, {}] m, but its distance is {distance:.4} m",
-            low[0], high[0], low[1], high[1]
-        )));
-    }
-    for (other, site) in earlier.iter().enumerate() {
-        let distance = (site.position[0] - x1).hypot(site.position[1] - x2);
-        if distance < LEAST_DISTANCE {
-            return Err(SystemError::Invalid(format!(
-                "{charge} must be {LEAST_DISTANCE} m or more away from charge {}, but its \
-                 distance is {distance:.4} m",
-                other + 1
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// `s_j / |x − x_j|`, finite even at the charge itself.
-fn unit_potential(site: &Site, x: [f64; 2]) -> f64 {
-    site.sign.factor() / distance(site, x)
-}
-
-fn distance(site: &Site, x: [f64; 2]) -> f64 {
-    (x[0] - site.position[0])
-        .hypot(x[1] - site.position[1])
-        .max(1e-9)
 }
 
 impl System for Charges {
@@ -449,14 +334,14 @@ impl Potential for ChargesField {
     fn value(&self, x: [f64; 2]) -> f64 {
         self.sources
             .iter()
-            .map(|(site, charge)| charge * unit_potential(site, x))
+            .map(|(site, charge)| charge * site.unit_potential(x))
             .sum()
     }
 
     fn gradient(&self, x: [f64; 2]) -> [f64; 2] {
         let mut gradient = [0.0; 2];
         for (site, charge) in &self.sources {
-            let factor = -charge * site.sign.factor() / distance(site, x).powi(3);
+            let factor = -charge * site.sign.factor() / site.distance(x).powi(3);
             for axis in 0..2 {
                 gradient[axis] += factor * (x[axis] - site.position[axis]);
             }
@@ -464,3 +349,6 @@ impl Potential for ChargesField {
         gradient
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -47,13 +47,8 @@ impl Grid {
     }
 
     /// Number of nodes.
-    pub fn len(&self) -> usize {
+    pub fn node_count(&self) -> usize {
         self.size[0] * self.size[1]
-    }
-
-    /// Whether there is no node; a grid always has some.
-    pub fn is_empty(&self) -> bool {
-        false
     }
 
     /// Distance of neighbouring nodes along x1 and x2 [m].
@@ -119,7 +114,7 @@ mod tests {
     #[test]
     fn nodes_run_from_corner_to_corner_with_x1_fastest() {
         let nodes: Vec<_> = GRID.positions().collect();
-        assert_eq!(nodes.len(), GRID.len());
+        assert_eq!(nodes.len(), GRID.node_count());
         assert_eq!(nodes[0], [-1.0, 0.0]);
         assert_eq!(nodes[1], [-0.5, 0.0]);
         assert_eq!(nodes[14], [1.0, 1.0]);

@@ -8,16 +8,15 @@
 mod multigrid;
 mod stencil;
 
-use self::{
-    multigrid::Multigrid,
-    stencil::{Stencil, padded_length},
-};
+use self::{multigrid::Multigrid, stencil::Stencil};
 use super::{SystemError, grid::Grid};
 
 /// Relative residual ‖b − A y‖ / ‖b‖ at which the solver stops.
 pub const TOLERANCE: f64 = 1e-8;
 /// Iterations after which the solver gives up.
 const MAX_ITERATIONS: usize = 100;
+/// Edges closer to a free node than this part of the spacing are taken to be this far away.
+const LEAST_FRACTION: f64 = 0.01;
 
 /// A solved potential and how it was reached.
 #[derive(Clone, Debug)]
@@ -30,16 +29,29 @@ pub struct Solution {
     pub residual: f64,
 }
 
+/// The given potential begins at the node that has it: bodies with edges in stairs.
+pub fn at_node(_free: [f64; 2], _fixed: [f64; 2]) -> f64 {
+    1.0
+}
+
 /// Solves Laplace's equation; `given` has the potential of the nodes that are held fixed.
-pub fn solve(grid: &Grid, given: &[Option<f64>]) -> Result<Solution, SystemError> {
+///
+/// `entry` says where, on the way from a free node to a fixed one, the given potential begins: a
+/// fraction of the way, [`at_node`] for bodies that are made of nodes. A body whose edge runs
+/// between nodes is resolved to second order (Gibou, Fedkiw, Cheng and Kang 2002).
+pub fn solve(
+    grid: &Grid,
+    given: &[Option<f64>],
+    entry: impl Fn([f64; 2], [f64; 2]) -> f64,
+) -> Result<Solution, SystemError> {
     check(grid, given)?;
-    let (operator, b) = assemble(grid, given);
+    let (operator, b) = assemble(grid, given, entry);
     let mut preconditioner = Multigrid::new(operator.clone()).ok_or_else(|| {
         SystemError::Invalid("Laplace's equation has no unique solution on this grid".to_owned())
     })?;
     let (x, iterations, residual) = conjugate_gradients(&operator, &mut preconditioner, &b)?;
     let [width, height] = grid.size();
-    let mut values = Vec::with_capacity(grid.len());
+    let mut values = Vec::with_capacity(grid.node_count());
     for j in 0..height {
         let k = operator.index(0, j);
         values.extend_from_slice(&x[k..k + width]);
@@ -55,10 +67,10 @@ pub fn solve(grid: &Grid, given: &[Option<f64>]) -> Result<Solution, SystemError
 }
 
 fn check(grid: &Grid, given: &[Option<f64>]) -> Result<(), SystemError> {
-    if given.len() != grid.len() {
+    if given.len() != grid.node_count() {
         return Err(SystemError::Invalid(format!(
             "the grid has {} nodes, but {} were given",
-            grid.len(),
+            grid.node_count(),
             given.len()
         )));
     }
@@ -75,51 +87,75 @@ fn check(grid: &Grid, given: &[Option<f64>]) -> Result<(), SystemError> {
     Ok(())
 }
 
+/// `A y = b` on the free nodes while it is put together.
+struct Assembly<'a, F> {
+    grid: &'a Grid,
+    given: &'a [Option<f64>],
+    entry: F,
+    operator: Stencil,
+    b: Vec<f64>,
+}
+
 /// The operator on the free nodes and the pull of the fixed ones, `A y = b`.
-fn assemble(grid: &Grid, given: &[Option<f64>]) -> (Stencil, Vec<f64>) {
+fn assemble(
+    grid: &Grid,
+    given: &[Option<f64>],
+    entry: impl Fn([f64; 2], [f64; 2]) -> f64,
+) -> (Stencil, Vec<f64>) {
     let [width, height] = grid.size();
-    let mut operator = Stencil::zero(grid.size(), false);
-    let mut b = vec![0.0; padded_length(grid.size())];
+    let operator = Stencil::zero(grid.size(), false);
+    let b = vec![0.0; operator.length()];
+    let mut assembly = Assembly {
+        grid,
+        given,
+        entry,
+        operator,
+        b,
+    };
     let [h1, h2] = grid.spacing();
     let on_wall = |n: usize, count: usize| if n == 0 || n + 1 == count { 0.5 } else { 1.0 };
     for j in 0..height {
         for i in 0..width {
-            let here = (operator.index(i, j), given[grid.index(i, j)]);
+            let k = assembly.operator.index(i, j);
             if i + 1 < width {
-                let there = (operator.index(i + 1, j), given[grid.index(i + 1, j)]);
                 let flux = on_wall(j, height) * h2 / h1;
-                operator.east[here.0] = couple(&mut operator.centre, &mut b, here, there, flux);
+                assembly.operator.east[k] = assembly.join([i, j], [i + 1, j], flux);
             }
             if j + 1 < height {
-                let there = (operator.index(i, j + 1), given[grid.index(i, j + 1)]);
                 let flux = on_wall(i, width) * h1 / h2;
-                operator.north[here.0] = couple(&mut operator.centre, &mut b, here, there, flux);
+                assembly.operator.north[k] = assembly.join([i, j], [i, j + 1], flux);
             }
         }
     }
-    (operator, b)
+    (assembly.operator, assembly.b)
 }
 
-/// Joins two nodes by a flux; returns the coupling that is left between unknowns.
-fn couple(
-    centre: &mut [f64],
-    b: &mut [f64],
-    (here, given_here): (usize, Option<f64>),
-    (there, given_there): (usize, Option<f64>),
-    flux: f64,
-) -> f64 {
-    if given_here.is_none() {
-        centre[here] += flux;
-        b[here] += flux * given_there.unwrap_or(0.0);
-    }
-    if given_there.is_none() {
-        centre[there] += flux;
-        b[there] += flux * given_here.unwrap_or(0.0);
-    }
-    if given_here.is_none() && given_there.is_none() {
-        flux
-    } else {
+impl<F: Fn([f64; 2], [f64; 2]) -> f64> Assembly<'_, F> {
+    /// Joins two nodes by a flux; returns the coupling between them if both are unknown.
+    fn join(&mut self, here: [usize; 2], there: [usize; 2], flux: f64) -> f64 {
+        let given = [here, there].map(|[i, j]| self.given[self.grid.index(i, j)]);
+        match given {
+            [None, None] => {
+                for [i, j] in [here, there] {
+                    let k = self.operator.index(i, j);
+                    self.operator.centre[k] += flux;
+                }
+                return flux;
+            }
+            [None, Some(value)] => self.hold(here, there, value, flux),
+            [Some(value), None] => self.hold(there, here, value, flux),
+            [Some(_), Some(_)] => {}
+        }
         0.0
+    }
+
+    /// Joins a free node to a fixed one.
+    fn hold(&mut self, free: [usize; 2], fixed: [usize; 2], value: f64, flux: f64) {
+        let [from, to] = [free, fixed].map(|[i, j]| self.grid.position(i, j));
+        let flux = flux / (self.entry)(from, to).clamp(LEAST_FRACTION, 1.0);
+        let k = self.operator.index(free[0], free[1]);
+        self.operator.centre[k] += flux;
+        self.b[k] += flux * value;
     }
 }
 
@@ -183,3 +219,6 @@ fn add_scaled_into(target: &mut [f64], vector: &[f64], factor: f64) {
         *target = value + factor * *target;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,8 +7,10 @@
 pub mod arm;
 pub mod capacitor;
 pub mod cartpole;
+pub mod chain;
 pub mod charges;
 pub mod field_lines;
+pub mod golden;
 pub mod grid;
 pub mod laplace;
 pub mod pendulum;
@@ -18,6 +20,9 @@ mod robot_tests;
 pub mod simulate;
 mod sketch;
 pub mod trajectories;
+pub mod upkie;
+pub mod upkie_mechanics;
+mod upkie_sketch;
 
 use std::{fmt::Debug, sync::Arc};
 
@@ -319,7 +324,7 @@ pub fn check_parameters(about: &Description, parameters: &[f64]) -> Result<(), S
 }
 
 /// All names that [`by_name`] knows.
-pub const NAMES: [&str; 8] = [
+pub const NAMES: [&str; 9] = [
     "pendulum",
     "charges-dipole",
     "charges-pair",
@@ -328,6 +333,7 @@ pub const NAMES: [&str; 8] = [
     "capacitor-eps",
     "cartpole",
     "arm",
+    "upkie",
 ];
 
 /// The system of that name, with the paper's settings.
@@ -341,6 +347,7 @@ pub fn by_name(name: &str) -> Result<Box<dyn System>, SystemError> {
         "capacitor-eps" => Box::new(capacitor::Capacitor::small()),
         "cartpole" => Box::new(cartpole::Cartpole::default()),
         "arm" => Box::new(arm::Arm::default()),
+        "upkie" => Box::new(upkie::Upkie::default()),
         _ => return Err(SystemError::UnknownSystem(name.to_owned())),
     })
 }

@@ -3,27 +3,57 @@
 /// A rectangular plate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plate {
-    /// Centre [m].
-    pub centre: [f64; 2],
-    /// Angle between the plate and x1, counter-clockwise [rad].
-    pub angle: f64,
-    /// Length and thickness [m].
-    pub size: [f64; 2],
+    centre: [f64; 2],
+    /// Unit vector along the plate.
+    axis: [f64; 2],
+    size: [f64; 2],
 }
 
 impl Plate {
+    /// A plate around a centre [m], turned counter-clockwise from x1 by an angle [rad], of a length
+    /// and a thickness [m].
+    pub fn new(centre: [f64; 2], angle: f64, size: [f64; 2]) -> Self {
+        Self {
+            centre,
+            axis: [angle.cos(), angle.sin()],
+            size,
+        }
+    }
+
     /// Whether a point is inside.
     pub fn contains(&self, x: [f64; 2]) -> bool {
-        let (sin, cos) = self.angle.sin_cos();
-        let offset = [x[0] - self.centre[0], x[1] - self.centre[1]];
-        let along = offset[0] * cos + offset[1] * sin;
-        let across = offset[1] * cos - offset[0] * sin;
+        let [along, across] = self.own_axes(x);
         along.abs() < self.size[0] / 2.0 && across.abs() < self.size[1] / 2.0
+    }
+
+    /// The part of the way from a point outside to one inside at which the plate begins.
+    pub fn entry(&self, outside: [f64; 2], inside: [f64; 2]) -> f64 {
+        let (from, to) = (self.own_axes(outside), self.own_axes(inside));
+        let entry = |axis: usize| {
+            let side = from[axis].signum();
+            let to_face = side * from[axis] - self.size[axis] / 2.0;
+            if to_face > 0.0 {
+                to_face / (side * (from[axis] - to[axis]))
+            } else {
+                0.0
+            }
+        };
+        entry(0).max(entry(1))
+    }
+
+    /// Position along and across the plate, from its centre.
+    fn own_axes(&self, x: [f64; 2]) -> [f64; 2] {
+        let [cos, sin] = self.axis;
+        let offset = [x[0] - self.centre[0], x[1] - self.centre[1]];
+        [
+            offset[0] * cos + offset[1] * sin,
+            offset[1] * cos - offset[0] * sin,
+        ]
     }
 
     /// The four corners, counter-clockwise.
     pub fn corners(&self) -> [[f64; 2]; 4] {
-        let (sin, cos) = self.angle.sin_cos();
+        let [cos, sin] = self.axis;
         [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]].map(|[u, v]| {
             let (along, across) = (u * self.size[0], v * self.size[1]);
             [
@@ -88,11 +118,7 @@ mod tests {
     use super::*;
 
     fn plate(centre: [f64; 2], angle: f64) -> Plate {
-        Plate {
-            centre,
-            angle,
-            size: [4.0, 0.1],
-        }
+        Plate::new(centre, angle, [4.0, 0.1])
     }
 
     #[test]
@@ -120,6 +146,19 @@ mod tests {
         let upright = plate([1.0, 0.0], std::f64::consts::FRAC_PI_2);
         assert!(upright.contains([1.04, 1.9]) && upright.contains([0.96, -1.9]));
         assert!(!upright.contains([1.06, 0.0]) && !upright.contains([1.0, 2.1]));
+    }
+
+    #[test]
+    fn a_way_into_a_plate_crosses_its_face() {
+        let level = plate([0.0, 0.0], 0.0);
+        let entry = level.entry([0.0, 0.15], [0.0, -0.025]);
+        assert!((0.15 - entry * 0.175 - 0.05).abs() < 1e-12, "{entry}");
+        let tilted = plate([0.5, 0.5], 0.3);
+        let (outside, inside) = ([2.0, 0.7], [2.0, 0.97]);
+        assert!(!tilted.contains(outside) && tilted.contains(inside));
+        let at = |t: f64| [2.0, outside[1] + t * (inside[1] - outside[1])];
+        let entry = tilted.entry(outside, inside);
+        assert!(!tilted.contains(at(entry - 1e-9)) && tilted.contains(at(entry + 1e-9)));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::{
+    components::{Notice, Tone},
     pages::{differences::Differences, experiments::Experiments, gallery::Gallery, play::Play},
     route::Route,
     session::Session,
@@ -18,14 +19,16 @@ pub fn App() -> impl IntoView {
     let page = Memo::new(move |_| route.page());
     Effect::new(move || document().set_title(&format!("{} · camel-lab", page.get().title())));
     view! {
-        <a class="skip" href="#main" on:click=focus_main>"Skip to the content"</a>
-        <header class="masthead">
-            <a class="brand" href="#/play">"camel-lab"</a>
-            <nav aria-label="Pages">
-                {Page::ALL.map(|page| view! { <PageLink page /> }).collect_view()}
-            </nav>
+        <a class="skip-link visually-hidden" href="#main" on:click=focus_main>"Skip to the content"</a>
+        <header class="top-bar">
+            <div class="top-bar__inner">
+                <a class="brand" href="#/play"><img src="favicon.svg" alt="" />"camel lab"</a>
+                <nav class="nav" aria-label="Pages">
+                    {Page::ALL.map(|page| view! { <PageLink page /> }).collect_view()}
+                </nav>
+            </div>
         </header>
-        <main id="main" tabindex="-1">
+        <main class="page" id="main" tabindex="-1">
             <Remarks />
             {move || match page.get() {
                 Page::Play => view! { <Play /> }.into_any(),
@@ -35,10 +38,10 @@ pub fn App() -> impl IntoView {
             }}
         </main>
         <footer class="footer">
-            <p>
-                "Everything on this page is computed on your machine. Nothing is sent anywhere. "
-                {concat!("camel-lab ", env!("CARGO_PKG_VERSION"), ", MIT or Apache-2.0.")}
-            </p>
+            <div class="footer__inner">
+                <span>"Everything runs in this page. Nothing is sent anywhere."</span>
+                <span>{concat!("version ", env!("CARGO_PKG_VERSION"))}</span>
+            </div>
         </footer>
     }
 }
@@ -59,18 +62,15 @@ fn PageLink(
 #[component]
 fn Remarks() -> impl IntoView {
     let route = expect_context::<Route>();
-    let some = move || !route.remarks().is_empty();
     let items = move || {
         let remarks = route.remarks();
         remarks.into_iter().map(|remark| view! { <li>{remark.to_string()}</li> }).collect_view()
     };
     view! {
-        <Show when=some>
-            <section class="notice notice-warn" role="alert" aria-label="Remarks on the link">
-                <p>"Not everything in this link could be used:"</p>
+        <Show when=move || !route.remarks().is_empty()>
+            <Notice tone=Tone::Warn title="Not everything in this link could be used" on_close=move |()| route.dismiss()>
                 <ul>{items}</ul>
-                <button class="button-quiet" on:click=move |_| route.dismiss()>"Dismiss"</button>
-            </section>
+            </Notice>
         </Show>
     }
 }

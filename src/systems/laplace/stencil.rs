@@ -28,7 +28,7 @@ pub(super) struct Stencil {
 impl Stencil {
     /// The zero operator, with diagonal neighbours or without.
     pub fn zero(size: [usize; 2], diagonals: bool) -> Self {
-        let length = padded_length(size);
+        let length = (size[0] + 2) * (size[1] + 2);
         let corner = if diagonals { length } else { 0 };
         Self {
             size,
@@ -192,9 +192,4 @@ impl Stencil {
             out[i] += sw[i] * below[i] + se[i] * below[i + 2];
         }
     }
-}
-
-/// Number of values of a padded vector on a grid of that size.
-pub(super) fn padded_length(size: [usize; 2]) -> usize {
-    (size[0] + 2) * (size[1] + 2)
 }

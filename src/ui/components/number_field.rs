@@ -11,6 +11,9 @@ use crate::ui::{
 /// the value as it is.
 #[component]
 pub fn NumberField(
+    /// Id of the field; a fresh one if left out.
+    #[prop(optional)]
+    id: Option<&'static str>,
     /// What the number is.
     #[prop(into)]
     label: String,
@@ -38,7 +41,7 @@ pub fn NumberField(
     #[prop(into, optional)]
     on_problem: Option<Callback<bool>>,
 ) -> impl IntoView {
-    let id = unique_id("number");
+    let id = id.map_or_else(|| unique_id("number"), str::to_owned);
     let about = format!("{id}-about");
     let text = RwSignal::new(written(value.get_untracked()));
     let problem = RwSignal::new(None::<String>);

@@ -7,6 +7,9 @@ use crate::ui::browser::unique_id;
 /// A labelled list of choices.
 #[component]
 pub fn SelectField(
+    /// Id of the field; a fresh one if left out.
+    #[prop(optional)]
+    id: Option<&'static str>,
     /// What is chosen.
     #[prop(into)]
     label: String,
@@ -28,7 +31,7 @@ pub fn SelectField(
     #[prop(optional)]
     wide: bool,
 ) -> impl IntoView {
-    let id = unique_id("select");
+    let id = id.map_or_else(|| unique_id("select"), str::to_owned);
     let about = format!("{id}-about");
     let choice = move |(name, text): (String, String)| {
         let chosen = {

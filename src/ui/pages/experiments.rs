@@ -7,13 +7,15 @@ use crate::{
         link::{Link, Page},
         spec::Spec,
     },
+    systems,
     ui::{
-        pages::experiments::{results::Results, run_panel::RunPanel, settings::SettingsForm},
+        pages::experiments::{results::Results, run_panel::{RunPanel, SharePanel}, settings::SettingsForm},
         route::Route,
         session::Session,
     },
 };
 
+mod motion_view;
 mod results;
 mod run_panel;
 mod settings;
@@ -34,16 +36,26 @@ pub fn Experiments() -> impl IntoView {
     });
     let change = move |spec: Spec| route.replace(Link { page: Page::Experiments, spec, run: false });
     view! {
-        <h1>"Experiment"</h1>
-        <p class="lead">
-            "Train a model on several environments, then adapt it to one that it has never seen, from a few samples."
-        </p>
+        <header class="page-head">
+            <p class="eyebrow">"Experiment"</p>
+            <h1>{move || title(&spec.get().system)}</h1>
+            <p class="lead">
+                "Train a model on several environments, then adapt it to one that it has never seen, from a few samples."
+            </p>
+        </header>
         <div class="split">
-            <SettingsForm spec=spec change=Callback::new(change) />
+            <aside class="split__aside stack">
+                <SettingsForm spec=spec change=Callback::new(change) />
+                <SharePanel spec=spec />
+            </aside>
             <div class="stack">
                 <RunPanel spec=spec />
                 <Results />
             </div>
         </div>
     }
+}
+
+fn title(system: &str) -> String {
+    systems::by_name(system).map_or_else(|_| system.to_owned(), |system| system.description().title.to_owned())
 }

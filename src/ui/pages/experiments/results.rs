@@ -5,8 +5,9 @@ use leptos::prelude::*;
 use crate::{
     experiments::report::{Adaptation, ErrorSize, Identified, Report},
     ui::{
-        components::{chart_view::ChartView, motion_view::MotionView},
+        components::ChartView,
         figures::{identified_text, prediction_chart, tracking_chart},
+        pages::experiments::motion_view::MotionView,
         session::Session,
     },
 };
@@ -25,30 +26,29 @@ fn Report(
     report: Report,
 ) -> impl IntoView {
     let adaptation = report.adaptation.clone();
-    let predictions = Memo::new({
-        let report = report.clone();
-        move |_| prediction_chart(&report)
-    });
-    let motion = report.motion.clone().map(|motion| {
-        let chart = Memo::new({
-            let motion = motion.clone();
-            move |_| tracking_chart(&motion)
-        });
+    let method = report.spec.method.clone();
+    let predictions = prediction_chart(&report);
+    let system = report.spec.system.clone();
+    let motion = report.motion.map(|motion| {
+        let chart = tracking_chart(&method, &motion);
         view! {
-            <section class="card" aria-label="Tracking">
+            <section class="card stack" id="tracking" aria-label="Tracking">
                 <h2>"Following a reference"</h2>
-                <p>"The adapted model computes the force; the ghost is the reference."</p>
-                <MotionView system=report.spec.system.clone() motion=motion />
-                <ChartView chart=chart />
+                <p class="small muted">
+                    "The adapted model computes the force. The ghost is the reference. "
+                    {if motion.success { "It ends upright." } else { "It does not end upright." }}
+                </p>
+                <MotionView system=system method=method motion=motion />
+                <ChartView chart=Signal::stored(chart) />
             </section>
         }
     });
     view! {
-        <section class="card" id="results" aria-label="Results">
+        <section class="card stack" id="results" aria-label="Results">
             <h2>"A new environment, from " {adaptation.shots} " samples"</h2>
             <IdentifiedTable identified=adaptation.identified.clone() />
             <ErrorList adaptation />
-            <ChartView chart=predictions />
+            <ChartView chart=Signal::stored(predictions) />
         </section>
         {motion}
     }
@@ -69,20 +69,22 @@ fn IdentifiedTable(
         view! {
             <tr>
                 <th scope="row">{parameter.name.clone()} " " <i>{parameter.symbol.clone()}</i></th>
-                <td>{format!("{:.4} {}", parameter.truth, parameter.unit)}</td>
-                <td class="estimate">{estimate}</td>
-                <td>{format!("{off:+.2} %")}</td>
+                <td class="number">{format!("{:.4} {}", parameter.truth, parameter.unit)}</td>
+                <td class="number">{estimate}</td>
+                <td class="number">{format!("{off:+.2} %")}</td>
             </tr>
         }
     });
     view! {
-        <table id="identified">
-            <caption>"True and identified parameters, with standard errors"</caption>
+        <div class="table-scroll">
+        <table class="table" id="identified">
+            <caption class="visually-hidden">"True and identified parameters, with standard errors"</caption>
             <thead>
-                <tr><th scope="col">"Parameter"</th><th scope="col">"True"</th><th scope="col">"Identified"</th><th scope="col">"Off by"</th></tr>
+                <tr><th scope="col">"Parameter"</th><th scope="col" class="number">"True"</th><th scope="col" class="number">"Identified"</th><th scope="col" class="number">"Off by"</th></tr>
             </thead>
             <tbody>{rows.collect_view()}</tbody>
         </table>
+        </div>
     }
     .into_any()
 }
@@ -95,11 +97,12 @@ fn ErrorList(
 ) -> impl IntoView {
     let unit = adaptation.target.1.clone();
     let line = move |name: &'static str, error: ErrorSize| {
-        let text = format!("{:.2e} {unit}² ({:.2e} of the mean squared target)", error.mse, error.normalised);
-        view! { <div><dt>{name}</dt><dd>{text}</dd></div> }
+        let text = format!("{:.2e} {unit}²", error.mse);
+        let share = format!("{:.2e} of the mean squared target", error.normalised);
+        view! { <div class="readout"><dt>{name}</dt><dd title=share>{text}</dd></div> }
     };
     view! {
-        <dl class="figures" id="errors">
+        <dl class="readouts" id="errors">
             {line("Mean squared error", adaptation.few_shot)}
             {adaptation.zero_shot.map(|error| line("From the true parameters, no sample", error))}
         </dl>

@@ -9,7 +9,7 @@ use crate::{
         spec::Spec,
     },
     ui::{
-        components::{chart_view::ChartView, share_box::ShareBox},
+        components::{ChartView, Notice, ProgressBar, ShareBox, Tone},
         figures::loss_chart,
         route::Route,
         session::{Session, Status},
@@ -24,22 +24,24 @@ pub fn RunPanel(
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let active = move || session.status.with(Status::is_active);
-    let address = move || {
-        let link = Link { page: Page::Experiments, spec: spec.get(), run: true };
-        Route::address(&link)
-    };
-    let chart = Memo::new(move |_| loss_chart(&session.losses.get()));
+    let chart = Signal::derive(move || loss_chart(&spec.get().method, &session.losses.get()));
     view! {
-        <section class="card" aria-label="Training">
-            <div class="actions">
-                <button class="button-primary" id="train" disabled=active
-                    on:click=move |_| session.start(spec.get_untracked())>"Train"</button>
-                <button class="button-danger" id="cancel" disabled=move || !active()
-                    on:click=move |_| session.cancel()>"Cancel"</button>
-                <ShareBox address=Signal::derive(address) />
+        <section class="card stack" aria-label="Training">
+            <div class="row row--spread">
+                <p id="status" role="status">{move || session.status.with(status_text)}</p>
+                <div class="row">
+                    <button type="button" class="button button--primary" id="train" disabled=active
+                        on:click=move |_| session.start(spec.get_untracked())>"Train"</button>
+                    <button type="button" class="button button--danger" id="cancel" disabled=move || !active()
+                        on:click=move |_| session.cancel()>"Cancel"</button>
+                </div>
             </div>
-            <p id="status" role="status">{move || session.status.with(status_text)}</p>
-            <ProgressLine />
+            <Show when=active>
+                <ProgressBar label="Training" part=Signal::derive(move || session.progress.get().map(share_done))
+                    done=Signal::derive(move || session.progress.get().map(done_text).unwrap_or_default())
+                    left=Signal::derive(move || session.progress.get().map(left_text).unwrap_or_default()) />
+            </Show>
+            <p class="small muted" id="device-used">{move || session.device.get().map(device_text)}</p>
             <Notes />
             <Show when=move || session.losses.with(|losses| losses.len() > 1)>
                 <ChartView chart=chart />
@@ -48,9 +50,25 @@ pub fn RunPanel(
     }
 }
 
+/// The link to this experiment.
+#[component]
+pub fn SharePanel(
+    /// The experiment.
+    spec: Memo<Spec>,
+) -> impl IntoView {
+    let address = move || Route::address(&Link { page: Page::Experiments, spec: spec.get(), run: true });
+    view! {
+        <section class="card stack stack--tight" id="share" aria-label="Share">
+            <h2>"Share"</h2>
+            <p class="small muted">"The link holds every setting and the seed: whoever opens it gets the same run."</p>
+            <ShareBox link=Signal::derive(address) />
+        </section>
+    }
+}
+
 fn status_text(status: &Status) -> String {
     match status {
-        Status::Idle => "Ready. Train runs on your machine.".to_owned(),
+        Status::Idle => "Ready. Training runs on your machine.".to_owned(),
         Status::Preparing => "Preparing: loading the engine and simulating the training data …".to_owned(),
         Status::Running => "Training …".to_owned(),
         Status::Finished => "Finished.".to_owned(),
@@ -59,25 +77,16 @@ fn status_text(status: &Status) -> String {
     }
 }
 
-/// The bar, the numbers and the device.
-#[component]
-fn ProgressLine() -> impl IntoView {
-    let session = expect_context::<Session>();
-    let share = move || session.progress.get().map_or(0.0, |p| p.step as f64 / p.steps as f64);
-    let numbers = move || session.progress.get().map(progress_text);
-    let device = move || session.device.get().map(device_text);
-    view! {
-        <Show when=move || session.status.with(Status::is_active)>
-            <progress aria-label="Training progress" max="1" prop:value=share></progress>
-            <p class="figures" id="progress">{numbers}</p>
-        </Show>
-        <p class="figures" id="device-used">{device}</p>
-    }
+fn share_done(progress: Progress) -> f64 {
+    progress.step as f64 / progress.steps.max(1) as f64
 }
 
-fn progress_text(progress: Progress) -> String {
-    let Progress { step, steps, loss, steps_per_second, seconds_left } = progress;
-    format!("step {step} of {steps} · loss {loss:.2e} · {steps_per_second:.0} steps/s · {seconds_left:.0} s left")
+fn done_text(Progress { step, steps, loss, .. }: Progress) -> String {
+    format!("step {step} of {steps} · loss {loss:.2e}")
+}
+
+fn left_text(Progress { steps_per_second, seconds_left, .. }: Progress) -> String {
+    format!("{steps_per_second:.0} steps/s · {seconds_left:.0} s left")
 }
 
 fn device_text(device: DeviceUsed) -> String {
@@ -92,7 +101,7 @@ fn Notes() -> impl IntoView {
     let session = expect_context::<Session>();
     let items = move || {
         let notes = session.notes.get();
-        notes.into_iter().map(|note| view! { <p class="notice notice-warn" role="alert">{note}</p> }).collect_view()
+        notes.into_iter().map(|note| view! { <Notice tone=Tone::Warn title=note /> }).collect_view()
     };
     view! { <div id="notes">{items}</div> }
 }

@@ -3,9 +3,13 @@
 use leptos::prelude::*;
 
 use crate::{
-    experiments::spec::{DeviceChoice, Draft, NUMBERS, Number, Spec},
+    experiments::spec::{DeviceChoice, Draft, NUMBERS, Spec},
     learners::METHODS,
     systems,
+    ui::{
+        components::{NumberField, SelectField},
+        entry::Range,
+    },
 };
 
 /// Every setting of an experiment. Each change gives a checked spec; a value that is not allowed
@@ -24,103 +28,51 @@ pub fn SettingsForm(
     };
     let rename = move |system: &str, method: &str| {
         if let Ok(draft) = Draft::recommended(system, method) {
-            let seed = spec.get_untracked().seed;
-            change.run(Draft { seed, ..draft }.corrected().0);
+            let Draft { seed, device, .. } = Draft::from(spec.get_untracked());
+            change.run(Draft { seed, device, ..draft }.corrected().0);
         }
     };
-    let systems = systems::NAMES.map(|name| (name, title_of(name)));
-    let methods: Vec<_> = METHODS.iter().map(|method| (method.name, method.title.to_owned())).collect();
-    let devices = DeviceChoice::ALL.map(|device| (device.name(), device_title(device).to_owned()));
+    let numbers = NUMBERS.iter().map(|number| {
+        let value = Signal::derive(move || (number.get)(&spec.get()));
+        let range = Range { min: number.min, max: number.max, whole: number.whole };
+        let set = move |value: f64| update(&|draft| (number.set)(draft, value));
+        view! { <NumberField id=number.key label=number.label hint=number.help value=value range=range on_change=set /> }
+    });
     view! {
-        <form class="card settings" aria-label="Settings" on:submit=|event| event.prevent_default()>
+        <form class="card" aria-label="Settings" on:submit=|event| event.prevent_default()>
             <h2>"Settings"</h2>
-            <Choice id="system" label="System" options=systems.to_vec() value=move || spec.get().system.clone()
-                choose=Callback::new(move |name: String| rename(&name, &spec.get_untracked().method)) />
-            <Choice id="method" label="Method" options=methods value=move || spec.get().method.clone()
-                choose=Callback::new(move |name: String| rename(&spec.get_untracked().system, &name)) />
-            <Choice id="device" label="Device" options=devices.to_vec() value=move || spec.get().device.to_string()
-                choose=Callback::new(move |name: String| if let Ok(device) = name.parse() {
-                    update(&|draft| draft.device = device);
-                }) />
-            {NUMBERS.iter().map(|number| view! {
-                <NumberField number=number value=Signal::derive(move || (number.get)(&spec.get()))
-                    set=Callback::new(move |value| update(&|draft| (number.set)(draft, value))) />
-            }).collect_view()}
+            <div class="form">
+                <SelectField id="system" label="System" options=system_options()
+                    value=Signal::derive(move || spec.get().system.clone())
+                    on_change=move |name: String| rename(&name, &spec.get_untracked().method) />
+                <SelectField id="method" label="Method" options=method_options()
+                    value=Signal::derive(move || spec.get().method.clone())
+                    on_change=move |name: String| rename(&spec.get_untracked().system, &name) />
+                <SelectField id="device" label="Device" options=device_options()
+                    value=Signal::derive(move || spec.get().device.to_string())
+                    on_change=move |name: String| if let Ok(device) = name.parse() {
+                        update(&|draft| draft.device = device);
+                    } />
+                {numbers.collect_view()}
+            </div>
         </form>
     }
 }
 
-fn title_of(system: &str) -> String {
-    systems::by_name(system).map_or_else(|_| system.to_owned(), |s| s.description().title.to_owned())
+fn system_options() -> Vec<(String, String)> {
+    let title = |name: &str| systems::by_name(name).map_or_else(|_| name.to_owned(), |s| s.description().title.to_owned());
+    systems::NAMES.iter().map(|&name| (name.to_owned(), title(name))).collect()
 }
 
-fn device_title(device: DeviceChoice) -> &'static str {
-    match device {
+fn method_options() -> Vec<(String, String)> {
+    METHODS.iter().map(|method| (method.name.to_owned(), method.title.to_owned())).collect()
+}
+
+fn device_options() -> Vec<(String, String)> {
+    let title = |device| match device {
         DeviceChoice::Auto => "Automatic",
         DeviceChoice::Cpu => "CPU",
         DeviceChoice::Webgpu => "WebGPU",
-    }
-}
-
-/// A choice between named options.
-#[component]
-fn Choice(
-    /// Id of the field.
-    id: &'static str,
-    /// What is chosen.
-    label: &'static str,
-    /// Names and titles.
-    options: Vec<(&'static str, String)>,
-    /// The chosen name.
-    #[prop(into)]
-    value: Signal<String>,
-    /// Told of a choice.
-    choose: Callback<String>,
-) -> impl IntoView {
-    view! {
-        <div class="field">
-            <label for=id>{label}</label>
-            <select id=id prop:value=value on:change=move |event| choose.run(event_target_value(&event))>
-                {options.into_iter().map(|(name, title)| view! {
-                    <option value=name selected=move || value.get() == name>{title}</option>
-                }).collect_view()}
-            </select>
-        </div>
-    }
-}
-
-/// A number with its range. What is not allowed is said beside the field.
-#[component]
-fn NumberField(
-    /// Key, meaning and range.
-    number: &'static Number,
-    /// The value as it is.
-    value: Signal<f64>,
-    /// Told of every allowed value.
-    set: Callback<f64>,
-) -> impl IntoView {
-    let fault = RwSignal::new(None::<String>);
-    let typed = move |text: String| {
-        let parsed = number.parse(&text).and_then(|value| number.check(value).map(|()| value));
-        match parsed {
-            Ok(value) => {
-                fault.set(None);
-                set.run(value);
-            }
-            Err(error) => fault.set(Some(error.to_string())),
-        }
     };
-    let message = format!("{}-fault", number.key);
-    let described = message.clone();
-    view! {
-        <div class="field">
-            <label for=number.key>{number.label}</label>
-            <input id=number.key inputmode="decimal" autocomplete="off" title=number.help
-                aria-invalid=move || fault.get().map(|_| "true")
-                aria-describedby=move || fault.get().map(|_| described.clone())
-                prop:value=move || value.get().to_string()
-                on:change=move |event| typed(event_target_value(&event)) />
-            <p class="fault" id=message role="alert">{fault}</p>
-        </div>
-    }
+    DeviceChoice::ALL.iter().map(|&device| (device.name().to_owned(), title(device).to_owned())).collect()
 }

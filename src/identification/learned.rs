@@ -1,0 +1,198 @@
+//! Trained models from [`crate::learners`], ready to identify and to adapt online.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use super::{
+    affine_map::{AffineMap, Offset, Rank},
+    error::IdentificationError,
+    identifier::Identifier,
+    model::AffineModel,
+    online::{Estimate, OnlineModel},
+    residuals::validation_tasks,
+};
+use crate::{
+    learners::{Adapted, LearnerError, Model, Workspace},
+    systems::{Samples, System, SystemError},
+};
+
+/// Validation trajectories of a robot, and of a system whose tasks take long to solve.
+const VALIDATION_TASKS: (usize, usize) = (32, 8);
+/// Stream of the validation tasks in a seed.
+const VALIDATION_SEED: u64 = 0x7a11_da7e;
+
+/// Why a trained model cannot identify.
+#[derive(Clone, Debug, thiserror::Error, PartialEq)]
+pub enum LearnedError {
+    /// The model cannot do what is asked of it.
+    #[error(transparent)]
+    Learner(#[from] LearnerError),
+    /// Its validation tasks could not be made.
+    #[error(transparent)]
+    System(#[from] SystemError),
+    /// Its map to physical parameters could not be fitted.
+    #[error(transparent)]
+    Identification(#[from] IdentificationError),
+}
+
+/// A trained model that is affine in its context.
+#[derive(Clone, Debug)]
+pub struct LearnedModel {
+    model: Arc<Model>,
+    workspace: Workspace,
+}
+
+impl LearnedModel {
+    /// Refuses a model that is not affine in its context.
+    pub fn new(model: Arc<Model>) -> Result<Self, LearnerError> {
+        let probe = vec![0.0; model.input_size()];
+        model.features(&probe)?;
+        Ok(Self {
+            model,
+            workspace: Workspace::default(),
+        })
+    }
+}
+
+impl AffineModel for LearnedModel {
+    fn size(&self) -> usize {
+        self.model.context_size()
+    }
+
+    /// A row of the wrong length gives a bias that is not a number, which no estimator learns from.
+    fn features_into(&mut self, inputs: &[f64], features: &mut [f64]) -> f64 {
+        self.model
+            .features_into(inputs, features, &mut self.workspace)
+            .unwrap_or(f64::NAN)
+    }
+}
+
+impl Identifier<LearnedModel> {
+    /// From a trained model of `system`; the seed fixes its validation trajectories.
+    pub fn of_model(
+        model: &Arc<Model>,
+        system: &dyn System,
+        seed: u64,
+    ) -> Result<Self, LearnedError> {
+        let moves = system.robot().is_some();
+        let count = if moves || system.description().affine {
+            VALIDATION_TASKS.0
+        } else {
+            VALIDATION_TASKS.1
+        };
+        let validation = validation_tasks(system, seed ^ VALIDATION_SEED, count)?;
+        let (weights, parameters) = tasks_of(model);
+        let learned = LearnedModel::new(model.clone())?;
+        let identifier = Self::new(learned, &weights, &parameters, &validation)?;
+        Ok(if moves {
+            identifier
+        } else {
+            identifier.without_order()
+        })
+    }
+}
+
+/// Contexts and parameters of the training tasks.
+fn tasks_of(model: &Model) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+    let tasks = model.tasks().iter();
+    tasks
+        .map(|task| (task.context.clone(), task.parameters.clone()))
+        .unzip()
+}
+
+/// Any trained model, adapted anew to the last few observations in every step: how methods that
+/// adapt by gradient descent run online. It is not told of changes and does not notice them, but
+/// its window forgets.
+#[derive(Clone, Debug)]
+pub struct WindowAdaptation {
+    model: Arc<Model>,
+    to_parameters: Option<AffineMap>,
+    window: usize,
+    /// Adapts in every step of this number.
+    every: usize,
+    rows: VecDeque<(Vec<f64>, f64)>,
+    adapted: Option<Adapted>,
+    workspace: Workspace,
+    steps: usize,
+}
+
+impl WindowAdaptation {
+    /// Adapts to the last `window` observations, every `every` steps, both at least 1.
+    pub fn new(
+        model: Arc<Model>,
+        window: usize,
+        every: usize,
+    ) -> Result<Self, IdentificationError> {
+        for (name, value) in [("the window", window), ("the adaptation interval", every)] {
+            if value == 0 {
+                return Err(IdentificationError::Setting {
+                    name,
+                    value: 0.0,
+                    allowed: "1 or more",
+                });
+            }
+        }
+        let (contexts, parameters) = tasks_of(&model);
+        let rank = Rank::AtMost(parameters.first().map_or(0, Vec::len));
+        let map = AffineMap::fit(&contexts, &parameters, rank, Offset::Free, None);
+        Ok(Self {
+            to_parameters: map.ok(),
+            window: window.max(model.least_shots()),
+            every,
+            rows: VecDeque::with_capacity(window),
+            adapted: model.trained(0).and_then(Result::ok),
+            workspace: Workspace::default(),
+            steps: 0,
+            model,
+        })
+    }
+
+    fn adapt(&mut self) {
+        let inputs = Samples {
+            dim: self.model.input_size(),
+            values: self.rows.iter().flat_map(|(x, _)| x.clone()).collect(),
+        };
+        let targets: Vec<f64> = self.rows.iter().map(|(_, u)| *u).collect();
+        // A window that does not determine the model leaves the last one in place.
+        if let Ok(adapted) = self.model.adapt(&inputs, &targets) {
+            self.adapted = Some(adapted);
+        }
+    }
+}
+
+impl OnlineModel for WindowAdaptation {
+    fn observe(&mut self, features: &[f64], input: f64) -> bool {
+        if self.rows.len() == self.window {
+            self.rows.pop_front();
+        }
+        self.rows.push_back((features.to_vec(), input));
+        self.steps += 1;
+        let enough = self.rows.len() >= self.model.least_shots();
+        if enough && self.steps.is_multiple_of(self.every) {
+            self.adapt();
+        }
+        false
+    }
+
+    fn predict(&mut self, features: &[f64]) -> f64 {
+        let mut output = [0.0];
+        let Some(adapted) = &self.adapted else {
+            return 0.0;
+        };
+        match self
+            .model
+            .predict_into(adapted, features, &mut output, &mut self.workspace)
+        {
+            Ok(()) => output[0],
+            Err(_) => f64::NAN,
+        }
+    }
+
+    fn identify(&self) -> Option<Estimate> {
+        let map = self.to_parameters.as_ref()?;
+        let values = map.apply(self.adapted.as_ref()?.context()).ok()?;
+        Some(Estimate {
+            values: values.as_slice().to_vec(),
+            standard_errors: Vec::new(),
+        })
+    }
+}

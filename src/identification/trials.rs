@@ -1,0 +1,230 @@
+//! Figures of merit of identification: errors and coverage over random environments.
+
+use serde::{Deserialize, Serialize};
+
+use super::{error::IdentificationError, online::Estimate};
+use crate::systems::{Samples, Split, System, SystemError};
+
+/// Standard errors to either side within which 95 % of normal errors lie.
+const NOMINAL_95: f64 = 1.96;
+
+/// Median, mean and maximum of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Median.
+    pub median: f64,
+    /// Mean.
+    pub mean: f64,
+    /// Maximum.
+    pub max: f64,
+}
+
+impl Summary {
+    /// Of a sample; not a number if it is empty.
+    pub fn of(values: &[f64]) -> Self {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        Self {
+            median: median_of_sorted(&sorted),
+            mean: values.iter().sum::<f64>() / values.len() as f64,
+            max: sorted.last().copied().unwrap_or(f64::NAN),
+        }
+    }
+}
+
+/// The median of a sorted sample; not a number if it is empty.
+pub(crate) fn median_of_sorted(sorted: &[f64]) -> f64 {
+    match sorted.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => {
+            // Two infinite neighbours have an infinite median, not an undefined one.
+            let (low, high) = (sorted[n / 2 - 1], sorted[n / 2]);
+            if low == high { low } else { (low + high) / 2.0 }
+        }
+    }
+}
+
+/// Errors of one parameter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ParameterErrors {
+    /// Name of the parameter.
+    pub name: String,
+    /// |estimate / truth − 1|.
+    pub relative_error: Summary,
+    /// Share of trials whose 95 % interval holds the truth; `None` without error bars.
+    pub coverage_95: Option<f64>,
+}
+
+/// Identification over many environments.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IdentifyReport {
+    /// Name of the system.
+    pub system: String,
+    /// Shots of each trial.
+    pub shots: usize,
+    /// Environments.
+    pub trials: usize,
+    /// Over all parameters.
+    pub relative_error: Summary,
+    /// Over all parameters; `None` without error bars.
+    pub coverage_95: Option<f64>,
+    /// Parameter by parameter.
+    pub parameters: Vec<ParameterErrors>,
+}
+
+/// Why trials could not be run.
+#[derive(Clone, Debug, thiserror::Error, PartialEq)]
+pub enum TrialError {
+    /// An environment could not be made.
+    #[error(transparent)]
+    System(#[from] SystemError),
+    /// A trial could not be identified.
+    #[error(transparent)]
+    Identification(#[from] IdentificationError),
+    /// A number of trials or shots that makes no sense.
+    #[error("{name} must be between {min} and {max}, but is {value}")]
+    Count {
+        /// What is counted.
+        name: &'static str,
+        /// Given number.
+        value: usize,
+        /// Smallest allowed.
+        min: usize,
+        /// Largest allowed.
+        max: usize,
+    },
+}
+
+/// Checks a number of trials, shots or steps.
+pub(crate) fn check_count(
+    name: &'static str,
+    value: usize,
+    (min, max): (usize, usize),
+) -> Result<(), TrialError> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(TrialError::Count {
+        name,
+        value,
+        min,
+        max,
+    })
+}
+
+/// Identifies `trials` test environments from their first `shots` samples each. `identify` maps
+/// shots to an estimate; standard errors of zero length mean that it gives no error bars.
+pub fn identify_trials(
+    system: &dyn System,
+    shots: usize,
+    trials: usize,
+    seed: u64,
+    identify: &mut dyn FnMut(&Samples, &[f64]) -> Result<Estimate, IdentificationError>,
+) -> Result<IdentifyReport, TrialError> {
+    check_count("the number of trials", trials, (1, 10_000))?;
+    let about = system.description();
+    let count = about.parameters.len();
+    let mut errors = vec![Vec::with_capacity(trials); count];
+    let mut covered = vec![0_usize; count];
+    let mut bars = true;
+    for trial in 0..trials {
+        let (parameters, inputs, targets) = shots_of(system, trial, shots, seed)?;
+        let estimate = identify(&inputs, &targets)?;
+        bars &= estimate.standard_errors.len() == count;
+        for j in 0..count {
+            let error = (estimate.values[j] - parameters[j]).abs();
+            errors[j].push(error / parameters[j].abs());
+            if bars {
+                covered[j] += usize::from(error <= NOMINAL_95 * estimate.standard_errors[j]);
+            }
+        }
+    }
+    let share = |covered: usize, of: usize| bars.then_some(covered as f64 / of as f64);
+    Ok(IdentifyReport {
+        system: about.name.to_owned(),
+        shots,
+        trials,
+        relative_error: Summary::of(&errors.concat()),
+        coverage_95: share(covered.iter().sum(), count * trials),
+        parameters: (0..count)
+            .map(|j| ParameterErrors {
+                name: about.parameters[j].name.to_owned(),
+                relative_error: Summary::of(&errors[j]),
+                coverage_95: share(covered[j], trials),
+            })
+            .collect(),
+    })
+}
+
+/// Parameters and first samples of test environment number `trial`.
+fn shots_of(
+    system: &dyn System,
+    trial: usize,
+    shots: usize,
+    seed: u64,
+) -> Result<(Vec<f64>, Samples, Vec<f64>), TrialError> {
+    let environments = system.environments(Split::Test, seed);
+    let rounds = (trial / environments.len().max(1)) as u64;
+    let round = if rounds == 0 {
+        environments
+    } else {
+        system.environments(Split::Test, seed.wrapping_add(rounds))
+    };
+    let parameters = round[trial % round.len()].clone();
+    let task = system.task(&parameters, Split::Test, seed.wrapping_add(rounds))?;
+    check_count("the number of shots", shots, (1, task.targets.len()))?;
+    let inputs = Samples {
+        dim: task.inputs.dim,
+        values: task.inputs.values[..shots * task.inputs.dim].to_vec(),
+    };
+    Ok((parameters, inputs, task.targets[..shots].to_vec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        identification::{
+            least_squares::Noise,
+            model::{KnownFeatures, adapt},
+        },
+        random::generator,
+        systems::cartpole::Cartpole,
+    };
+    use rand_distr::{Distribution as _, StandardNormal};
+
+    #[test]
+    fn error_bars_with_known_features_cover_the_truth_as_often_as_they_say() {
+        let system = Cartpole::default();
+        let mut model = KnownFeatures::new(system.clone());
+        let mut rng = generator(5, 0);
+        let mut identify = |inputs: &Samples, targets: &[f64]| {
+            let mut noisy = |y: &f64| -> f64 {
+                let noise: f64 = StandardNormal.sample(&mut rng);
+                y + 0.1 * noise
+            };
+            let targets: Vec<f64> = targets.iter().map(&mut noisy).collect();
+            let fit = adapt(&mut model, inputs, &targets, None, Noise::Known(0.1))?;
+            Ok(Estimate {
+                values: fit.weights.as_slice().to_vec(),
+                standard_errors: fit.standard_errors(),
+            })
+        };
+        let report = identify_trials(&system, 50, 200, 0, &mut identify).unwrap();
+        let coverage = report.coverage_95.unwrap();
+        assert!((0.92..=0.98).contains(&coverage), "{coverage}");
+        assert!(report.relative_error.median < 0.02);
+        assert_eq!(report.parameters[1].name, "pole mass");
+    }
+
+    #[test]
+    fn zero_shots_or_more_than_there_are_are_refused_with_the_number() {
+        let system = Cartpole::default();
+        let mut never = |_: &Samples, _: &[f64]| Ok(Estimate::default());
+        for shots in [0, 100_000] {
+            let error = identify_trials(&system, shots, 1, 0, &mut never).unwrap_err();
+            assert!(error.to_string().ends_with(&format!("but is {shots}")));
+        }
+    }
+}
