@@ -29,5 +29,9 @@ fn a_job_is_cancelled_within_a_tenth_of_a_second() {
     let asked = Instant::now();
     job.cancel();
     while !matches!(job.events.recv().unwrap(), Event::Cancelled) {}
-    assert!(asked.elapsed() < Duration::from_millis(100), "{:?}", asked.elapsed());
+    assert!(
+        asked.elapsed() < Duration::from_millis(100),
+        "{:?}",
+        asked.elapsed()
+    );
 }

@@ -76,7 +76,13 @@ impl Engine {
             state.last_job += 1;
             let number = state.last_job;
             let listener = Rc::new(listener);
-            state.job = Some(Job { number, spec: spec.clone(), listener, silent: 0, stopping: None });
+            state.job = Some(Job {
+                number,
+                spec: spec.clone(),
+                listener,
+                silent: 0,
+                stopping: None,
+            });
             let engine = self.clone();
             state.watch = Some(Interval::new(WATCH_MS, move || engine.look()));
             number
@@ -92,7 +98,13 @@ impl Engine {
     pub fn cancel(&self) {
         let number = self.0.borrow().job.as_ref().map(|job| job.number);
         let Some(number) = number else { return };
-        if !self.0.borrow().worker.as_ref().is_some_and(|worker| worker.ready) {
+        if !self
+            .0
+            .borrow()
+            .worker
+            .as_ref()
+            .is_some_and(|worker| worker.ready)
+        {
             return self.give_up(number);
         }
         let mut state = self.0.borrow_mut();
@@ -117,7 +129,12 @@ impl Engine {
         if let Some(note) = note {
             self.emit(number, Event::Note(note));
         }
-        let reusable = self.0.borrow().worker.as_ref().is_some_and(|w| w.flavour == flavour);
+        let reusable = self
+            .0
+            .borrow()
+            .worker
+            .as_ref()
+            .is_some_and(|w| w.flavour == flavour);
         if let Some(job) = &mut self.0.borrow_mut().job {
             job.spec = spec;
         }
@@ -137,7 +154,10 @@ impl Engine {
     fn send_start(&self) {
         let state = self.0.borrow();
         if let (Some(job), Some(Live { ready: true, .. })) = (&state.job, &state.worker) {
-            state.send(&Request::Start { job: job.number, spec: job.spec.clone() });
+            state.send(&Request::Start {
+                job: job.number,
+                spec: job.spec.clone(),
+            });
         }
     }
 
@@ -147,7 +167,11 @@ impl Engine {
         let worker = Worker::new_with_options(&address(flavour), &options)?;
         let engine = self.clone();
         let heard = Closure::<dyn Fn(MessageEvent)>::new(move |message: MessageEvent| {
-            if let Some(reply) = message.data().as_string().and_then(|text| decode(&text).ok()) {
+            if let Some(reply) = message
+                .data()
+                .as_string()
+                .and_then(|text| decode(&text).ok())
+            {
                 engine.hear(reply);
             }
         });
@@ -155,11 +179,20 @@ impl Engine {
         let failed = Closure::<dyn Fn(ErrorEvent)>::new(move |error: ErrorEvent| {
             error.prevent_default();
             let text = error.message();
-            engine.mourn(if text.is_empty() { "its file could not be loaded" } else { &text });
+            engine.mourn(if text.is_empty() {
+                "its file could not be loaded"
+            } else {
+                &text
+            });
         });
         worker.set_onmessage(Some(heard.as_ref().unchecked_ref()));
         worker.set_onerror(Some(failed.as_ref().unchecked_ref()));
-        Ok(Live { worker, flavour, ready: false, _listeners: (heard, failed) })
+        Ok(Live {
+            worker,
+            flavour,
+            ready: false,
+            _listeners: (heard, failed),
+        })
     }
 
     fn hear(&self, reply: Reply) {
@@ -167,7 +200,9 @@ impl Engine {
             job.silent = 0;
         }
         match reply {
-            Reply::Ready { protocol: PROTOCOL, .. } => {
+            Reply::Ready {
+                protocol: PROTOCOL, ..
+            } => {
                 if let Some(worker) = &mut self.0.borrow_mut().worker {
                     worker.ready = true;
                 }
@@ -187,13 +222,22 @@ impl Engine {
 
     /// Replaces a worker that died. What ran on the GPU starts again on the CPU.
     fn mourn(&self, why: &str) {
-        let Some(dead) = self.0.borrow_mut().worker.take() else { return };
+        let Some(dead) = self.0.borrow_mut().worker.take() else {
+            return;
+        };
         let first_line = why.lines().next().unwrap_or(why).to_owned();
-        let Some((number, spec)) = self.0.borrow().job.as_ref().map(|j| (j.number, j.spec.clone())) else {
+        let Some((number, spec)) = self
+            .0
+            .borrow()
+            .job
+            .as_ref()
+            .map(|j| (j.number, j.spec.clone()))
+        else {
             return;
         };
         if dead.flavour == Flavour::Gpu {
-            let note = format!("WebGPU stopped working ({first_line}); the run starts again on the CPU");
+            let note =
+                format!("WebGPU stopped working ({first_line}); the run starts again on the CPU");
             return self.launch(number, on_cpu(spec), Flavour::Cpu, Some(note));
         }
         self.fail(format!(
@@ -204,7 +248,10 @@ impl Engine {
     fn look(&self) {
         let silent_too_long = {
             let mut state = self.0.borrow_mut();
-            let gpu = state.worker.as_ref().is_some_and(|w| w.flavour == Flavour::Gpu);
+            let gpu = state
+                .worker
+                .as_ref()
+                .is_some_and(|w| w.flavour == Flavour::Gpu);
             let limit = SILENT_LOOKS[usize::from(gpu)];
             state.job.as_mut().is_some_and(|job| {
                 job.silent += 1;
@@ -231,7 +278,11 @@ impl Engine {
     }
 
     fn is_current(&self, number: u32) -> bool {
-        self.0.borrow().job.as_ref().is_some_and(|job| job.number == number)
+        self.0
+            .borrow()
+            .job
+            .as_ref()
+            .is_some_and(|job| job.number == number)
     }
 
     fn emit(&self, number: u32, event: Event) {
@@ -266,14 +317,19 @@ async fn place(spec: Spec) -> (Spec, Flavour, Option<String>) {
         (DeviceChoice::Webgpu, Ok(_)) => (spec, Flavour::Gpu, None),
         (DeviceChoice::Auto, Ok(adapter)) if !adapter.software => (spec, Flavour::Gpu, None),
         (DeviceChoice::Auto, _) => (on_cpu(spec), Flavour::Cpu, None),
-        (DeviceChoice::Webgpu, Err(why)) => {
-            (on_cpu(spec), Flavour::Cpu, Some(format!("{why}; the run uses the CPU")))
-        }
+        (DeviceChoice::Webgpu, Err(why)) => (
+            on_cpu(spec),
+            Flavour::Cpu,
+            Some(format!("{why}; the run uses the CPU")),
+        ),
     }
 }
 
 fn on_cpu(spec: Spec) -> Spec {
-    let draft = Draft { device: DeviceChoice::Cpu, ..spec.into() };
+    let draft = Draft {
+        device: DeviceChoice::Cpu,
+        ..spec.into()
+    };
     draft.corrected().0
 }
 
@@ -288,7 +344,10 @@ fn address(flavour: Flavour) -> String {
 
 fn build_mark() -> String {
     let marked = || {
-        let meta = web_sys::window()?.document()?.query_selector("meta[name=build]").ok()??;
+        let meta = web_sys::window()?
+            .document()?
+            .query_selector("meta[name=build]")
+            .ok()??;
         meta.get_attribute("content")
     };
     marked().unwrap_or_default()

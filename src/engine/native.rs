@@ -22,7 +22,10 @@ impl Job {
     pub fn start(spec: Spec) -> Self {
         let (sender, events) = channel();
         let cancel = Arc::new(AtomicBool::new(false));
-        let host = ThreadHost { sender, cancel: cancel.clone() };
+        let host = ThreadHost {
+            sender,
+            cancel: cancel.clone(),
+        };
         #[expect(clippy::disallowed_methods, reason = "this module is native only")]
         std::thread::spawn(move || pollster::block_on(run(&spec, &host)));
         Self { events, cancel }

@@ -37,7 +37,12 @@ impl Pace {
     /// Starts the clock of a run of so many steps.
     pub fn new(steps: usize) -> Self {
         let now = Instant::now();
-        Self { steps, begun: now, slice: now, report: now }
+        Self {
+            steps,
+            begun: now,
+            slice: now,
+            report: now,
+        }
     }
 
     /// Whether a slice is over; if so the next one begins.
@@ -60,7 +65,13 @@ impl Pace {
         let seconds = self.seconds().max(1e-9);
         let steps_per_second = step as f64 / seconds;
         let seconds_left = (self.steps - step.min(self.steps)) as f64 / steps_per_second.max(1e-9);
-        Progress { step, steps: self.steps, loss, steps_per_second, seconds_left }
+        Progress {
+            step,
+            steps: self.steps,
+            loss,
+            steps_per_second,
+            seconds_left,
+        }
     }
 }
 

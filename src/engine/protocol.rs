@@ -5,7 +5,10 @@
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::experiments::{report::{Partial, Report}, spec::Spec};
+use crate::experiments::{
+    report::{Partial, Report},
+    spec::Spec,
+};
 
 /// Version of these messages.
 pub const PROTOCOL: u32 = 1;
@@ -128,9 +131,17 @@ mod tests {
 
     #[test]
     fn messages_survive_the_wire() {
-        let progress =
-            Progress { step: 3, steps: 10, loss: 0.1 + 0.2, steps_per_second: 1e3, seconds_left: 7e-3 };
-        let reply = Reply::Event { job: 7, event: Event::Progress(progress) };
+        let progress = Progress {
+            step: 3,
+            steps: 10,
+            loss: 0.1 + 0.2,
+            steps_per_second: 1e3,
+            seconds_left: 7e-3,
+        };
+        let reply = Reply::Event {
+            job: 7,
+            event: Event::Progress(progress),
+        };
         assert_eq!(decode::<Reply>(&encode(&reply).unwrap()).unwrap(), reply);
     }
 

@@ -20,17 +20,26 @@ use crate::experiments::{run::run, spec::Spec};
 pub fn start() {
     std::panic::set_hook(Box::new(|info| {
         console_error_panic_hook::hook(info);
-        post(&Reply::Crashed { message: info.to_string() });
+        post(&Reply::Crashed {
+            message: info.to_string(),
+        });
     }));
     let jobs = Jobs::default();
     let listen = Closure::<dyn Fn(MessageEvent)>::new(move |message: MessageEvent| {
-        if let Some(request) = message.data().as_string().and_then(|text| decode(&text).ok()) {
+        if let Some(request) = message
+            .data()
+            .as_string()
+            .and_then(|text| decode(&text).ok())
+        {
             jobs.answer(request);
         }
     });
     scope().set_onmessage(Some(listen.as_ref().unchecked_ref()));
     listen.forget();
-    post(&Reply::Ready { protocol: PROTOCOL, gpu: cfg!(feature = "gpu") });
+    post(&Reply::Ready {
+        protocol: PROTOCOL,
+        gpu: cfg!(feature = "gpu"),
+    });
 }
 
 /// The job that runs, if any: a worker does one thing at a time.
@@ -72,7 +81,10 @@ pub struct WorkerHost {
 
 impl Host for WorkerHost {
     fn emit(&self, event: Event) {
-        post(&Reply::Event { job: self.job, event });
+        post(&Reply::Event {
+            job: self.job,
+            event,
+        });
     }
 
     fn cancelled(&self) -> bool {
@@ -87,7 +99,9 @@ impl Host for WorkerHost {
 /// Waits for one turn of the event loop. A message channel, unlike a timer, is not held back.
 pub async fn next_task() {
     let promise = Promise::new(&mut |resolve, _| {
-        let Ok(channel) = MessageChannel::new() else { return };
+        let Ok(channel) = MessageChannel::new() else {
+            return;
+        };
         let port = channel.port1();
         let wake = Closure::once_into_js(move || {
             port.close();

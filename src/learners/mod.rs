@@ -63,12 +63,15 @@ pub struct Method {
 /// Makes the list of methods and, apart from it, the way to build each: whoever only lists them, as
 /// the page does, is not linked with the learners themselves.
 macro_rules! register {
-    ($($learner:ident),+ $(,)?) => {
+    ($first:ident, $($learner:ident),+ $(,)?) => {
         /// All methods.
-        pub const METHODS: &[Method] = &[camel::ZERO_SHOT, $($learner::METHOD),+];
+        pub const METHODS: &[Method] = &[$first::METHOD, $first::ZERO_SHOT, $($learner::METHOD),+];
 
         fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
             let trained_as = method(&settings.method)?.trained_as;
+            if trained_as == $first::METHOD.name {
+                return $first::build(settings, shape);
+            }
             $(if trained_as == $learner::METHOD.name {
                 return $learner::build(settings, shape);
             })+

@@ -79,7 +79,8 @@ impl Session {
         self.notes.set(Vec::new());
         self.device.set(None);
         self.report.set(None);
-        self.engine.with_value(|engine| engine.start(spec, move |event| self.hear(event)));
+        self.engine
+            .with_value(|engine| engine.start(spec, move |event| self.hear(event)));
     }
 
     /// Stops the experiment.
@@ -93,7 +94,8 @@ impl Session {
             Event::Note(note) => self.notes.update(|notes| notes.push(note)),
             Event::Progress(progress) => {
                 self.status.set(Status::Running);
-                self.losses.update(|losses| losses.push((progress.step, progress.loss)));
+                self.losses
+                    .update(|losses| losses.push((progress.step, progress.loss)));
                 self.progress.set(Some(progress));
             }
             Event::Partial(Partial::Data { .. } | Partial::Adapted(_)) => {}

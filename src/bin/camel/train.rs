@@ -38,7 +38,11 @@ fn read(text: &str) -> Result<Spec, String> {
     if remarks.is_empty() {
         return Ok(link.spec);
     }
-    Err(remarks.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+    Err(remarks
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("; "))
 }
 
 fn follow(job: Job) -> Result<Report, String> {
