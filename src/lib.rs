@@ -7,8 +7,12 @@
 //! The science (`systems`, `learners`, `identification`, `control`, `experiments`) knows nothing
 //! of browsers and runs the same natively.
 
+pub mod charts;
 pub mod control;
+pub mod engine;
+pub mod experiments;
 pub mod identification;
 pub mod learners;
 pub mod random;
 pub mod systems;
+pub mod ui;

@@ -1,1 +1,6 @@
-fn main() {}
+//! The engine in a Web Worker, CPU only.
+
+fn main() {
+    #[cfg(target_arch = "wasm32")]
+    camel_lab::engine::worker::start();
+}

@@ -5,7 +5,7 @@
 use burn::tensor::Tensor;
 use rand_chacha::ChaCha8Rng;
 
-use super::{LearnerError, Workspace, host::HostNet as _, net::Mlp, settings::Settings};
+use super::{LearnerError, Workspace, net::Mlp, settings::Settings};
 
 /// The nets that all tasks share. Their weights come first in the flat parameters: v, then c.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,9 +77,9 @@ impl Backbone {
     ) {
         let (first, rest) = parameters.split_at(self.features.weight_count());
         let scratch = &mut workspace.net;
-        self.features.evaluate(first, inputs, features, scratch);
+        scratch.outputs(&self.features, first, inputs, features);
         match &self.bias {
-            Some(net) => net.evaluate(&rest[..net.weight_count()], inputs, bias, scratch),
+            Some(net) => scratch.outputs(net, &rest[..net.weight_count()], inputs, bias),
             None => bias.fill(0.0),
         }
     }

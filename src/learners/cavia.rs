@@ -12,8 +12,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{
     Adapted, Batch, Learner, LearnerError, Loss, Method, Settings, Shape, Shots, Workspace,
-    host::{HostNet as _, Scratch},
-    net::Mlp,
+    host::Scratch, net::Mlp,
 };
 
 /// CAVIA.
@@ -127,13 +126,12 @@ impl Learner for Cavia {
         let mut scratch = Scratch::default();
         for _ in 0..self.adaptation_steps {
             self.join_rows(shots.inputs, &context, &mut joined);
-            self.net
-                .evaluate(parameters, &joined, &mut outputs, &mut scratch);
+            scratch.outputs(&self.net, parameters, &joined, &mut outputs);
             for (output, y) in outputs.iter_mut().zip(shots.targets) {
                 *output = (*output - y) / count as f64;
             }
-            self.net
-                .pull_back_inputs(parameters, &joined, &outputs, &mut pulls, &mut scratch);
+            let at = (parameters, &joined[..], &outputs[..]);
+            scratch.input_gradient(&self.net, at, &mut pulls);
             for row in pulls.chunks_exact(width) {
                 for (xi, pull) in context.iter_mut().zip(&row[self.inputs..]) {
                     *xi -= self.rate * pull;
@@ -153,7 +151,8 @@ impl Learner for Cavia {
     ) {
         let joined = &mut workspace.features;
         self.join_rows(inputs, adapted.context(), joined);
-        self.net
-            .evaluate(parameters, joined, outputs, &mut workspace.net);
+        workspace
+            .net
+            .outputs(&self.net, parameters, joined, outputs);
     }
 }

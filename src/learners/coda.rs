@@ -14,9 +14,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::{
     Adapted, Batch, Learner, LearnerError, Loss, Method, Settings, Shape, Shots, Workspace,
-    host::{HostNet as _, Scratch},
-    lbfgs,
-    net::Mlp,
+    host::Scratch, lbfgs, net::Mlp,
 };
 
 /// CoDA.
@@ -108,8 +106,7 @@ impl Coda {
         let count = shots.targets.len() as f64;
         let weights = self.weights(parameters, context);
         let scratch = &mut memory.scratch;
-        self.net
-            .evaluate(&weights, shots.inputs, &mut memory.outputs, scratch);
+        scratch.outputs(&self.net, &weights, shots.inputs, &mut memory.outputs);
         let mut loss = 0.0;
         for (output, y) in memory.outputs.iter_mut().zip(shots.targets) {
             let residual = *output - y;
@@ -117,8 +114,8 @@ impl Coda {
             *output = 2.0 * residual / count;
         }
         let pulls = &mut memory.weights;
-        self.net
-            .pull_back(&weights, shots.inputs, &memory.outputs, pulls, scratch);
+        let at = (&weights[..], shots.inputs, &memory.outputs[..]);
+        scratch.weight_gradient(&self.net, at, pulls);
         let columns = parameters[weights.len()..].chunks_exact(weights.len());
         for ((g, column), xi) in gradient.iter_mut().zip(columns).zip(context) {
             let pull: f64 = column.iter().zip(pulls.iter()).map(|(c, p)| c * p).sum();
@@ -204,7 +201,7 @@ impl Learner for Coda {
         outputs: &mut [f64],
         workspace: &mut Workspace,
     ) {
-        self.net
-            .evaluate(&adapted.weights, inputs, outputs, &mut workspace.net);
+        let net = &mut workspace.net;
+        net.outputs(&self.net, &adapted.weights, inputs, outputs);
     }
 }

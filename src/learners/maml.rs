@@ -15,7 +15,7 @@ use super::{
     Adapted, Batch, Learner, LearnerError, Loss, Method, Settings, Shape, Shots, Workspace,
     anil::first_head,
     backbone::{apply_heads, pull_heads},
-    host::{HostNet as _, Scratch},
+    host::Scratch,
     net::Mlp,
 };
 
@@ -121,8 +121,7 @@ impl Learner for Maml {
         let mut pull = vec![0.0; count * rank];
         let mut gradient = vec![0.0; weights.len()];
         for _ in 0..self.adaptation_steps {
-            self.features
-                .evaluate(&weights, shots.inputs, &mut features, &mut scratch);
+            scratch.outputs(&self.features, &weights, shots.inputs, &mut features);
             let mut head_gradient = vec![0.0; rank];
             for (i, y) in shots.targets.iter().enumerate() {
                 let row = &features[i * rank..(i + 1) * rank];
@@ -133,8 +132,8 @@ impl Learner for Maml {
                     pull[i * rank + j] = residual * head[j];
                 }
             }
-            self.features
-                .pull_back(&weights, shots.inputs, &pull, &mut gradient, &mut scratch);
+            let at = (&weights[..], shots.inputs, &pull[..]);
+            scratch.weight_gradient(&self.features, at, &mut gradient);
             descend(&mut weights, &gradient, self.rate);
             descend(&mut head, &head_gradient, self.rate);
         }
@@ -162,8 +161,9 @@ impl Learner for Maml {
         let rank = self.rank();
         workspace.features.resize(outputs.len() * rank, 0.0);
         let features = &mut workspace.features;
-        self.features
-            .evaluate(&adapted.weights, inputs, features, &mut workspace.net);
+        workspace
+            .net
+            .outputs(&self.features, &adapted.weights, inputs, features);
         for (output, row) in outputs.iter_mut().zip(features.chunks_exact(rank)) {
             *output = row.iter().zip(&adapted.context).map(|(v, w)| v * w).sum();
         }

@@ -119,6 +119,7 @@ impl Default for Arm {
                 amplitude: 5.0,
                 periods: 2,
                 spread: 0.5,
+                largest_speed: f64::INFINITY,
             },
         }
     }

@@ -110,6 +110,7 @@ impl Default for Cartpole {
                 amplitude: 5.0,
                 periods: 4,
                 spread: 0.5,
+                largest_speed: f64::INFINITY,
             },
         }
     }

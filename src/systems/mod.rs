@@ -5,10 +5,16 @@
 //! (pendulum, cartpole, arm, Upkie) yield trajectories.
 
 pub mod arm;
+pub mod capacitor;
 pub mod cartpole;
 pub mod chain;
+pub mod charges;
+pub mod field_lines;
 pub mod golden;
+pub mod grid;
+pub mod laplace;
 pub mod pendulum;
+pub mod plate;
 #[cfg(test)]
 mod robot_tests;
 pub mod simulate;
@@ -318,9 +324,30 @@ pub fn check_parameters(about: &Description, parameters: &[f64]) -> Result<(), S
 }
 
 /// All names that [`by_name`] knows.
-pub const NAMES: [&str; 0] = [];
+pub const NAMES: [&str; 9] = [
+    "pendulum",
+    "charges-dipole",
+    "charges-pair",
+    "charges-quadrupole",
+    "capacitor",
+    "capacitor-eps",
+    "cartpole",
+    "arm",
+    "upkie",
+];
 
 /// The system of that name, with the paper's settings.
 pub fn by_name(name: &str) -> Result<Box<dyn System>, SystemError> {
-    Err(SystemError::UnknownSystem(name.to_owned()))
+    Ok(match name {
+        "pendulum" => Box::new(pendulum::Pendulum::default()),
+        "charges-dipole" => Box::new(charges::Charges::dipole()),
+        "charges-pair" => Box::new(charges::Charges::pair()),
+        "charges-quadrupole" => Box::new(charges::Charges::quadrupole()),
+        "capacitor" => Box::new(capacitor::Capacitor::full()),
+        "capacitor-eps" => Box::new(capacitor::Capacitor::small()),
+        "cartpole" => Box::new(cartpole::Cartpole::default()),
+        "arm" => Box::new(arm::Arm::default()),
+        "upkie" => Box::new(upkie::Upkie::default()),
+        _ => return Err(SystemError::UnknownSystem(name.to_owned())),
+    })
 }

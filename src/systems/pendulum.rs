@@ -86,6 +86,7 @@ impl Default for Pendulum {
                 amplitude: 1.0,
                 periods: 2,
                 spread: 1.0,
+                largest_speed: f64::INFINITY,
             },
         }
     }

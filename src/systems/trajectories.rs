@@ -58,6 +58,9 @@ pub struct Sampling {
     pub periods: usize,
     /// Starts are uniform within this distance of a rest, in each state variable and its unit.
     pub spread: f64,
+    /// Trajectories on which a speed reaches this are thrown away; infinity keeps all that the
+    /// robot's own limits do not touch.
+    pub largest_speed: f64,
 }
 
 impl Sampling {
@@ -72,7 +75,7 @@ impl Sampling {
         rests: [&[f64]; 2],
     ) -> Result<Task, SystemError> {
         let mut rng = generator(parameters, split, seed);
-        let mut recorder = Recorder::new(robot, parameters)?;
+        let mut recorder = Recorder::new(robot, parameters, self.largest_speed)?;
         if split == Split::Train {
             for i in 0..self.trajectories {
                 let inputs = self.training_sine(i, robot.time_step());
@@ -96,7 +99,13 @@ impl Sampling {
         count("number of test steps", self.test_steps, 1e6)?;
         count("number of periods", self.periods, 1e3)?;
         check_setting("input amplitude", self.amplitude, (0.0, 1e3), "")?;
-        check_setting("spread of the starts", self.spread, (0.0, PI), "rad")
+        check_setting("spread of the starts", self.spread, (0.0, PI), "rad")?;
+        check_setting(
+            "largest speed",
+            self.largest_speed,
+            (1e-3, f64::INFINITY),
+            "",
+        )
     }
 
     fn training_sine(&self, i: usize, time_step: f64) -> Sine {
@@ -153,17 +162,24 @@ pub fn random_parameters<const N: usize>(
 pub struct Recorder<'a> {
     robot: &'a dyn Robot,
     parameters: &'a [f64],
+    largest_speed: f64,
     inputs: Vec<f64>,
     targets: Vec<f64>,
 }
 
 impl<'a> Recorder<'a> {
-    /// An empty record of the environment φ, which is checked.
-    pub fn new(robot: &'a dyn Robot, parameters: &'a [f64]) -> Result<Self, SystemError> {
+    /// An empty record of the environment φ, which is checked. Trajectories that reach
+    /// `largest_speed` are not recorded.
+    pub fn new(
+        robot: &'a dyn Robot,
+        parameters: &'a [f64],
+        largest_speed: f64,
+    ) -> Result<Self, SystemError> {
         robot.check(parameters)?;
         Ok(Self {
             robot,
             parameters,
+            largest_speed,
             inputs: Vec::new(),
             targets: Vec::new(),
         })
@@ -207,13 +223,15 @@ impl<'a> Recorder<'a> {
         Ok(Some(states))
     }
 
-    /// The next state, and whether it lies on a speed limit.
+    /// The next state, and whether it is at a speed limit or beyond.
     fn advance(&self, state: &[f64], u: f64) -> (Vec<f64>, bool) {
         let next = Integrator::Own.step(self.robot, self.parameters, state, u);
         let nudged: Vec<f64> = next.iter().map(|x| x * (1.0 + 1e-12)).collect();
         let mut limited = nudged.clone();
         self.robot.limit(&mut limited);
-        (next, limited != nudged)
+        let mut speeds = next.iter().skip(1).step_by(2);
+        let too_fast = speeds.any(|speed| speed.abs() >= self.largest_speed);
+        (next, too_fast || limited != nudged)
     }
 
     /// The task of all trajectories so far.
@@ -226,5 +244,62 @@ impl<'a> Recorder<'a> {
             }),
             targets: self.targets,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::systems::{System as _, arm::Arm, cartpole::Cartpole};
+
+    #[test]
+    fn the_same_seed_gives_the_same_data_and_another_seed_others() {
+        let system = Cartpole::default();
+        let data = |phi: &[f64], split, seed| system.task(phi, split, seed).unwrap().inputs;
+        let phi = [1.0, 0.2];
+        assert_eq!(data(&phi, Split::Train, 1), data(&phi, Split::Train, 1));
+        assert_ne!(data(&phi, Split::Train, 1), data(&phi, Split::Train, 2));
+        assert_ne!(
+            data(&phi, Split::Test, 1),
+            data(&phi, Split::OutOfDomain, 1)
+        );
+    }
+
+    #[test]
+    fn environments_of_one_seed_start_differently() {
+        let system = Cartpole::default();
+        let first = |phi: &[f64]| {
+            system
+                .task(phi, Split::Test, 0)
+                .unwrap()
+                .inputs
+                .row(0)
+                .to_vec()
+        };
+        assert_ne!(first(&[2.0, 0.3])[4], first(&[2.0, 0.31])[4]);
+    }
+
+    #[test]
+    fn trajectories_that_are_too_fast_are_drawn_again() {
+        let mut system = Arm::default();
+        system.sampling.largest_speed = 12.0;
+        let task = system.task(&[0.35, 1.0], Split::Train, 0).unwrap();
+        assert_eq!(task.targets.len(), 1600);
+        assert!(
+            task.inputs
+                .rows()
+                .all(|x| x[2].abs() < 12.0 && x[6].abs() < 12.0)
+        );
+        system.sampling.largest_speed = 0.01;
+        let error = system.task(&[0.35, 1.0], Split::Train, 0).unwrap_err();
+        assert!(error.to_string().contains("speed limit"));
+    }
+
+    #[test]
+    fn the_first_training_input_is_the_papers() {
+        let sampling = Cartpole::default().sampling;
+        let sine = sampling.training_sine(5, 0.02);
+        assert_eq!((sine.amplitude, sine.period), (5.0, 6.0));
+        assert!((sine.phase + PI / 2.0).abs() < 1e-12);
     }
 }

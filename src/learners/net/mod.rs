@@ -5,16 +5,34 @@
 //! inside their training loss need the gradient itself as a differentiable quantity:
 //! [`Mlp::gradient`] and [`Mlp::input_gradient`]. One outer `backward()` through any number of such
 //! steps is then exact.
+//!
+//! On the CPU all three run in a kernel of this module, on other devices by plain operations.
+//! Control loops call the kernel without tensors: [`Mlp::evaluate`], [`Mlp::backward`].
 
+mod fused;
+mod kernel;
+mod packed;
+mod passes;
 mod plain;
+mod product;
+mod scalar;
+mod second_order;
+mod store;
+mod tasks;
 #[cfg(test)]
 mod test_cases;
 
 use std::ops::Range;
 
-use burn::tensor::Tensor;
+use burn::{
+    backend::DispatchDevice,
+    tensor::{DType, Tensor},
+};
 use rand::{Rng, RngExt as _};
 use thiserror::Error;
+
+pub use kernel::Scratch;
+pub use scalar::Scalar;
 
 /// A multilayer perceptron d → h₁ → … → o, tanh between the layers, the last layer linear.
 ///
@@ -125,7 +143,12 @@ impl Mlp {
     /// - x `[X, N, d]`, X = 1 (the same inputs in all tasks) or T
     /// - returns `[max(W, X), N, o]`
     pub fn forward(&self, weights: Tensor<2>, x: Tensor<3>) -> Tensor<3> {
-        plain::forward(self, weights, x)
+        self.check(&weights, &x, None);
+        if is_fused(&weights) {
+            fused::forward(self, weights, x)
+        } else {
+            plain::forward(self, weights, x)
+        }
     }
 
     /// The gradient ∂/∂w Σ dy ⊙ f(x; w), a row a task, itself differentiable in all arguments.
@@ -134,7 +157,12 @@ impl Mlp {
     /// - weights `[W, P]`, x `[X, N, d]`, dy `[D, N, o]`, each of W, X and D is 1 or T
     /// - returns `[T, P]`
     pub fn gradient(&self, weights: Tensor<2>, x: Tensor<3>, dy: Tensor<3>) -> Tensor<2> {
-        plain::gradient(self, weights, x, dy)
+        self.check(&weights, &x, Some(&dy));
+        if is_fused(&weights) {
+            fused::gradient(self, weights, x, dy)
+        } else {
+            plain::gradient(self, weights, x, dy)
+        }
     }
 
     /// The gradient ∂/∂x Σ dy ⊙ f(x; w), a block a task, itself differentiable in all arguments.
@@ -143,42 +171,77 @@ impl Mlp {
     /// - weights `[W, P]`, x `[X, N, d]`, dy `[D, N, o]`, each of W, X and D is 1 or T
     /// - returns `[T, N, d]`
     pub fn input_gradient(&self, weights: Tensor<2>, x: Tensor<3>, dy: Tensor<3>) -> Tensor<3> {
-        plain::input_gradient(self, weights, x, dy)
+        self.check(&weights, &x, Some(&dy));
+        if is_fused(&weights) {
+            fused::input_gradient(self, weights, x, dy)
+        } else {
+            plain::input_gradient(self, weights, x, dy)
+        }
     }
+
+    /// The outputs of many rows on the host, without tensors and without allocation.
+    ///
+    /// # Panics
+    /// If `weights`, `x` or `y` has another length than P, N·d and N·o.
+    pub fn evaluate<T: Scalar>(
+        &self,
+        weights: &[T],
+        x: &[T],
+        y: &mut [T],
+        scratch: &mut Scratch<T>,
+    ) {
+        self.check_lengths(weights, x, y, scratch);
+        scratch.load(weights);
+        scratch.forward(x, y, None);
+    }
+
+    /// Adds the gradients of Σ dy ⊙ f(x; w) to `dw` `[P]` and `dx` `[N, d]` on the host, without
+    /// tensors and without allocation.
+    ///
+    /// # Panics
+    /// If a slice has another length than P, N·d or N·o.
+    pub fn backward<T: Scalar>(
+        &self,
+        (weights, x, dy): (&[T], &[T], &[T]),
+        dw: Option<&mut [T]>,
+        dx: Option<&mut [T]>,
+        scratch: &mut Scratch<T>,
+    ) {
+        self.check_lengths(weights, x, dy, scratch);
+        assert!(dw.as_ref().is_none_or(|dw| dw.len() == weights.len()));
+        assert!(dx.as_ref().is_none_or(|dx| dx.len() == x.len()));
+        scratch.load_both(weights);
+        scratch.backward(x, dy, None, dw, dx);
+    }
+
+    fn check_lengths<T: Scalar>(&self, weights: &[T], x: &[T], y: &[T], scratch: &Scratch<T>) {
+        assert_eq!(weights.len(), self.weight_count(), "number of weights");
+        let rows = x.len() / self.input_size();
+        assert_eq!(x.len(), rows * self.input_size(), "length of whole rows");
+        assert_eq!(y.len(), rows * self.output_size(), "length of the outputs");
+        assert!(scratch.fits(&self.sizes), "scratch of another network");
+    }
+
+    fn check(&self, weights: &Tensor<2>, x: &Tensor<3>, dy: Option<&Tensor<3>>) {
+        let ([w, p], [blocks, n, d]) = (weights.dims(), x.dims());
+        let [cotangents, rows, o] = dy.map_or([w.max(blocks), n, self.output_size()], Tensor::dims);
+        assert_eq!(p, self.weight_count(), "weights in a row");
+        assert_eq!(d, self.input_size(), "numbers in an input row");
+        assert_eq!(o, self.output_size(), "numbers in an output row");
+        assert_eq!(n, rows, "rows of inputs and of cotangents");
+        let tasks = w.max(blocks).max(cotangents);
+        for count in [w, blocks, cotangents] {
+            assert!(count == 1 || count == tasks, "{count} of {tasks} tasks");
+        }
+    }
+}
+
+/// Whether the kernel computes with the memory of this tensor.
+fn is_fused(weights: &Tensor<2>) -> bool {
+    let device = weights.device().inner();
+    matches!(device.as_dispatch(), DispatchDevice::Flex(_))
+        && matches!(weights.dtype(), DType::F32 | DType::F64)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::random::generator;
-
-    #[test]
-    fn layers_tile_the_weight_vector() {
-        let mlp = Mlp::new([3, 5, 2]).unwrap();
-        let layers: Vec<_> = mlp.layers().collect();
-        assert_eq!(layers[0].matrix, 0..15);
-        assert_eq!(layers[0].bias, 15..20);
-        assert_eq!(layers[1].matrix, 20..30);
-        assert_eq!(layers[1].bias, 30..32);
-        assert_eq!(mlp.weight_count(), 32);
-    }
-
-    #[test]
-    fn sizes_that_are_no_network_are_named() {
-        let error = Mlp::new([3]).unwrap_err().to_string();
-        assert!(error.contains("[3]"), "{error}");
-        let error = Mlp::new([3, 0, 1]).unwrap_err().to_string();
-        assert!(error.contains("[3, 0, 1]"), "{error}");
-    }
-
-    #[test]
-    fn first_weights_follow_the_seed_and_the_bound() {
-        let mlp = Mlp::new([2, 16, 3]).unwrap();
-        let draw = |seed| mlp.initial_weights(&mut generator(seed, 0));
-        assert_eq!(draw(1), draw(1));
-        assert_ne!(draw(1), draw(2));
-        let bound = (6.0f64 / 18.0).sqrt();
-        let largest = draw(1)[..32].iter().fold(0.0f64, |m, w| m.max(w.abs()));
-        assert!(largest <= bound && largest > 0.5 * bound);
-    }
-}
+mod tests;

@@ -7,8 +7,7 @@ use rand::RngExt as _;
 use super::Mlp;
 use crate::random::generator;
 
-const TASKS: usize = 3;
-const ROWS: usize = 7;
+const TASKS: usize = 2;
 
 /// The arguments of the network's gradients.
 #[derive(Clone)]
@@ -23,6 +22,7 @@ pub struct Arguments {
 pub struct Case {
     pub mlp: Mlp,
     pub leading: [usize; 3],
+    pub rows: usize,
     pub values: [Vec<f64>; 3],
 }
 
@@ -30,13 +30,22 @@ pub struct Case {
 pub fn cases() -> Vec<Case> {
     let shared = |bit: usize, case: usize| if case >> bit & 1 == 0 { 1 } else { TASKS };
     (0..8)
-        .map(|case| Case::new(&[3, 5, 4, 2], [0, 1, 2].map(|bit| shared(bit, case))))
-        .chain([Case::new(&[2, 1], [1, TASKS, 1])])
+        .map(|case| Case::new(&[2, 4, 3, 2], [0, 1, 2].map(|bit| shared(bit, case)), 3))
+        .chain([Case::new(&[2, 1], [1, TASKS, 1], 3)])
         .collect()
 }
 
+/// Problems of several blocks of rows and lanes, too large for central differences.
+pub fn large_cases() -> Vec<Case> {
+    vec![
+        Case::new(&[6, 16, 16, 16, 4], [1, TASKS, TASKS], 70),
+        Case::new(&[9, 17, 8, 11], [TASKS, 1, TASKS], 33),
+        Case::new(&[2, 16, 16, 3], [1, 1, TASKS], 100),
+    ]
+}
+
 impl Case {
-    fn new(sizes: &[usize], leading: [usize; 3]) -> Self {
+    pub fn new(sizes: &[usize], leading: [usize; 3], rows: usize) -> Self {
         let mlp = Mlp::new(sizes).unwrap();
         let mut rng = generator(17, leading.iter().sum::<usize>() as u64);
         let mut draw = |count| {
@@ -46,12 +55,13 @@ impl Case {
         };
         let values = [
             draw(leading[0] * mlp.weight_count()),
-            draw(leading[1] * ROWS * mlp.input_size()),
-            draw(leading[2] * ROWS * mlp.output_size()),
+            draw(leading[1] * rows * mlp.input_size()),
+            draw(leading[2] * rows * mlp.output_size()),
         ];
         Self {
             mlp,
             leading,
+            rows,
             values,
         }
     }
@@ -74,14 +84,14 @@ impl Case {
     fn arguments_of(&self, values: &[Vec<f64>; 3], device: &Device, dtype: DType) -> Arguments {
         let [w, x, d] = self.leading;
         let [weights, inputs, dy] = values.clone();
-        let (mlp, options) = (&self.mlp, (device, dtype));
+        let (mlp, rows, options) = (&self.mlp, self.rows, (device, dtype));
         Arguments {
             weights: Tensor::from_data(TensorData::new(weights, [w, mlp.weight_count()]), options),
             x: Tensor::from_data(
-                TensorData::new(inputs, [x, ROWS, mlp.input_size()]),
+                TensorData::new(inputs, [x, rows, mlp.input_size()]),
                 options,
             ),
-            dy: Tensor::from_data(TensorData::new(dy, [d, ROWS, mlp.output_size()]), options),
+            dy: Tensor::from_data(TensorData::new(dy, [d, rows, mlp.output_size()]), options),
         }
     }
 
@@ -143,6 +153,7 @@ impl Case {
         Self {
             mlp: self.mlp.clone(),
             leading: [1; 3],
+            rows: self.rows,
             values,
         }
     }

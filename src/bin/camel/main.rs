@@ -1,0 +1,56 @@
+//! The experiments on the command line.
+
+#[cfg(target_arch = "wasm32")]
+fn main() {}
+
+#[cfg(not(target_arch = "wasm32"))]
+mod serve;
+#[cfg(not(target_arch = "wasm32"))]
+mod systems;
+#[cfg(not(target_arch = "wasm32"))]
+mod train;
+
+#[cfg(not(target_arch = "wasm32"))]
+fn main() -> std::process::ExitCode {
+    use clap::Parser as _;
+    match Command::parse().run() {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("camel: {message}");
+            std::process::ExitCode::FAILURE
+        }
+    }
+}
+
+/// Interpretable meta-learning of physical systems.
+#[cfg(not(target_arch = "wasm32"))]
+#[derive(clap::Parser)]
+#[command(version)]
+enum Command {
+    /// Serve a built site on 127.0.0.1.
+    Serve(serve::Serve),
+    /// Run the experiment of a share link.
+    Train(train::Train),
+    /// List the systems with their parameters, units and ranges.
+    Systems,
+    /// Simulate a robot and write its states as CSV.
+    Simulate(systems::Simulate),
+    /// Evaluate a static field at points.
+    Field(systems::FieldAt),
+    /// Write a data set, one CSV file an environment.
+    Data(systems::Data),
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+impl Command {
+    fn run(self) -> Result<(), String> {
+        match self {
+            Self::Serve(serve) => serve.run(),
+            Self::Train(train) => train.run(),
+            Self::Systems => systems::list(),
+            Self::Simulate(simulate) => simulate.run(),
+            Self::Field(field) => field.run(),
+            Self::Data(data) => data.run(),
+        }
+    }
+}

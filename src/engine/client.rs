@@ -1,0 +1,295 @@
+//! The page's side of the Web Worker: starts it, listens, cancels, and replaces it when it dies.
+
+use std::{cell::RefCell, rc::Rc};
+
+use gloo::timers::callback::{Interval, Timeout};
+use wasm_bindgen::{JsCast as _, JsValue, closure::Closure};
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
+
+use super::{
+    adapter,
+    protocol::{Event, PROTOCOL, Reply, Request, decode, encode},
+};
+use crate::experiments::spec::{DeviceChoice, Draft, Spec};
+
+/// Time that a worker has to stop by itself before it is ended.
+const CANCEL_LIMIT_MS: u32 = 1_000;
+/// Time between two looks at a running worker.
+const WATCH_MS: u32 = 2_000;
+/// Looks without a message after which a worker counts as dead. Compiling shaders takes long.
+const SILENT_LOOKS: [u32; 2] = [15, 60];
+
+/// Which of the two worker files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flavour {
+    Cpu,
+    Gpu,
+}
+
+/// A handle on the engine. Clones share it.
+#[derive(Clone, Default)]
+pub struct Engine(Rc<RefCell<State>>);
+
+#[derive(Default)]
+struct State {
+    worker: Option<Live>,
+    job: Option<Job>,
+    last_job: u32,
+    watch: Option<Interval>,
+}
+
+struct Live {
+    worker: Worker,
+    flavour: Flavour,
+    ready: bool,
+    // Kept alive for as long as the worker may call them.
+    _listeners: (Closure<dyn Fn(MessageEvent)>, Closure<dyn Fn(ErrorEvent)>),
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.worker.set_onmessage(None);
+        self.worker.set_onerror(None);
+        self.worker.terminate();
+    }
+}
+
+struct Job {
+    number: u32,
+    spec: Spec,
+    listener: Rc<dyn Fn(Event)>,
+    silent: u32,
+    stopping: Option<Timeout>,
+}
+
+impl Engine {
+    /// Runs an experiment; a running one is cancelled first.
+    pub fn start(&self, spec: Spec, listener: impl Fn(Event) + 'static) {
+        self.cancel();
+        let replaced = self.0.borrow_mut().job.take();
+        if let Some(job) = replaced {
+            (job.listener)(Event::Cancelled);
+        }
+        let number = {
+            let mut state = self.0.borrow_mut();
+            state.last_job += 1;
+            let number = state.last_job;
+            let listener = Rc::new(listener);
+            state.job = Some(Job { number, spec: spec.clone(), listener, silent: 0, stopping: None });
+            let engine = self.clone();
+            state.watch = Some(Interval::new(WATCH_MS, move || engine.look()));
+            number
+        };
+        let engine = self.clone();
+        spawn_local(async move {
+            let (spec, flavour, note) = place(spec).await;
+            engine.launch(number, spec, flavour, note);
+        });
+    }
+
+    /// Stops the running experiment, if there is one.
+    pub fn cancel(&self) {
+        let number = self.0.borrow().job.as_ref().map(|job| job.number);
+        let Some(number) = number else { return };
+        if !self.0.borrow().worker.as_ref().is_some_and(|worker| worker.ready) {
+            return self.give_up(number);
+        }
+        let mut state = self.0.borrow_mut();
+        state.send(&Request::Cancel { job: number });
+        let engine = self.clone();
+        if let Some(job) = &mut state.job {
+            job.stopping.get_or_insert_with(|| {
+                Timeout::new(CANCEL_LIMIT_MS, move || engine.give_up(number))
+            });
+        }
+    }
+
+    /// Whether an experiment runs.
+    pub fn is_busy(&self) -> bool {
+        self.0.borrow().job.is_some()
+    }
+
+    fn launch(&self, number: u32, spec: Spec, flavour: Flavour, note: Option<String>) {
+        if !self.is_current(number) {
+            return;
+        }
+        if let Some(note) = note {
+            self.emit(number, Event::Note(note));
+        }
+        let reusable = self.0.borrow().worker.as_ref().is_some_and(|w| w.flavour == flavour);
+        if let Some(job) = &mut self.0.borrow_mut().job {
+            job.spec = spec;
+        }
+        if !reusable {
+            match self.open(flavour) {
+                Ok(live) => self.0.borrow_mut().worker = Some(live),
+                Err(error) => {
+                    let message = format!("the browser did not start the engine: {error:?}");
+                    return self.emit(number, Event::Failed(message));
+                }
+            }
+        }
+        self.send_start();
+    }
+
+    /// Sends the job to a worker that is ready; one that is not gets it when it says so.
+    fn send_start(&self) {
+        let state = self.0.borrow();
+        if let (Some(job), Some(Live { ready: true, .. })) = (&state.job, &state.worker) {
+            state.send(&Request::Start { job: job.number, spec: job.spec.clone() });
+        }
+    }
+
+    fn open(&self, flavour: Flavour) -> Result<Live, JsValue> {
+        let options = WorkerOptions::new();
+        options.set_type(WorkerType::Module);
+        let worker = Worker::new_with_options(&address(flavour), &options)?;
+        let engine = self.clone();
+        let heard = Closure::<dyn Fn(MessageEvent)>::new(move |message: MessageEvent| {
+            if let Some(reply) = message.data().as_string().and_then(|text| decode(&text).ok()) {
+                engine.hear(reply);
+            }
+        });
+        let engine = self.clone();
+        let failed = Closure::<dyn Fn(ErrorEvent)>::new(move |error: ErrorEvent| {
+            error.prevent_default();
+            let text = error.message();
+            engine.mourn(if text.is_empty() { "its file could not be loaded" } else { &text });
+        });
+        worker.set_onmessage(Some(heard.as_ref().unchecked_ref()));
+        worker.set_onerror(Some(failed.as_ref().unchecked_ref()));
+        Ok(Live { worker, flavour, ready: false, _listeners: (heard, failed) })
+    }
+
+    fn hear(&self, reply: Reply) {
+        if let Some(job) = &mut self.0.borrow_mut().job {
+            job.silent = 0;
+        }
+        match reply {
+            Reply::Ready { protocol: PROTOCOL, .. } => {
+                if let Some(worker) = &mut self.0.borrow_mut().worker {
+                    worker.ready = true;
+                }
+                self.0.borrow().send(&Request::Hello { protocol: PROTOCOL });
+                self.send_start();
+            }
+            Reply::Ready { protocol, .. } => {
+                self.0.borrow_mut().worker = None;
+                self.fail(format!(
+                    "the page speaks protocol {PROTOCOL} and its engine {protocol}; reload the page to get both anew"
+                ));
+            }
+            Reply::Event { job, event } => self.emit(job, event),
+            Reply::Crashed { message } => self.mourn(&message),
+        }
+    }
+
+    /// Replaces a worker that died. What ran on the GPU starts again on the CPU.
+    fn mourn(&self, why: &str) {
+        let Some(dead) = self.0.borrow_mut().worker.take() else { return };
+        let first_line = why.lines().next().unwrap_or(why).to_owned();
+        let Some((number, spec)) = self.0.borrow().job.as_ref().map(|j| (j.number, j.spec.clone())) else {
+            return;
+        };
+        if dead.flavour == Flavour::Gpu {
+            let note = format!("WebGPU stopped working ({first_line}); the run starts again on the CPU");
+            return self.launch(number, on_cpu(spec), Flavour::Cpu, Some(note));
+        }
+        self.fail(format!(
+            "the engine stopped unexpectedly ({first_line}); a fresh one takes its place, so you can run again"
+        ));
+    }
+
+    fn look(&self) {
+        let silent_too_long = {
+            let mut state = self.0.borrow_mut();
+            let gpu = state.worker.as_ref().is_some_and(|w| w.flavour == Flavour::Gpu);
+            let limit = SILENT_LOOKS[usize::from(gpu)];
+            state.job.as_mut().is_some_and(|job| {
+                job.silent += 1;
+                job.silent > limit
+            })
+        };
+        if silent_too_long {
+            self.mourn("it did not answer");
+        }
+    }
+
+    fn give_up(&self, number: u32) {
+        if self.is_current(number) {
+            self.0.borrow_mut().worker = None;
+            self.emit(number, Event::Cancelled);
+        }
+    }
+
+    fn fail(&self, message: String) {
+        let number = self.0.borrow().job.as_ref().map(|job| job.number);
+        if let Some(number) = number {
+            self.emit(number, Event::Failed(message));
+        }
+    }
+
+    fn is_current(&self, number: u32) -> bool {
+        self.0.borrow().job.as_ref().is_some_and(|job| job.number == number)
+    }
+
+    fn emit(&self, number: u32, event: Event) {
+        if !self.is_current(number) {
+            return;
+        }
+        let listener = self.0.borrow().job.as_ref().map(|job| job.listener.clone());
+        if event.is_last() {
+            let mut state = self.0.borrow_mut();
+            state.job = None;
+            state.watch = None;
+        }
+        if let Some(listener) = listener {
+            listener(event);
+        }
+    }
+}
+
+impl State {
+    fn send(&self, request: &Request) {
+        if let (Some(live), Ok(text)) = (&self.worker, encode(request)) {
+            // Posting text to a worker cannot fail.
+            let _ = live.worker.post_message(&text.into());
+        }
+    }
+}
+
+/// Chooses the worker file, and says so when a wish cannot be met.
+async fn place(spec: Spec) -> (Spec, Flavour, Option<String>) {
+    match (spec.device, adapter::find().await) {
+        (DeviceChoice::Cpu, _) => (spec, Flavour::Cpu, None),
+        (DeviceChoice::Webgpu, Ok(_)) => (spec, Flavour::Gpu, None),
+        (DeviceChoice::Auto, Ok(adapter)) if !adapter.software => (spec, Flavour::Gpu, None),
+        (DeviceChoice::Auto, _) => (on_cpu(spec), Flavour::Cpu, None),
+        (DeviceChoice::Webgpu, Err(why)) => {
+            (on_cpu(spec), Flavour::Cpu, Some(format!("{why}; the run uses the CPU")))
+        }
+    }
+}
+
+fn on_cpu(spec: Spec) -> Spec {
+    let draft = Draft { device: DeviceChoice::Cpu, ..spec.into() };
+    draft.corrected().0
+}
+
+/// Address of the loader, with the build's mark so that no cache mixes two builds.
+fn address(flavour: Flavour) -> String {
+    let name = match flavour {
+        Flavour::Cpu => "worker",
+        Flavour::Gpu => "worker-gpu",
+    };
+    format!("engine.js?bin={name}&build={}", build_mark())
+}
+
+fn build_mark() -> String {
+    let marked = || {
+        let meta = web_sys::window()?.document()?.query_selector("meta[name=build]").ok()??;
+        meta.get_attribute("content")
+    };
+    marked().unwrap_or_default()
+}

@@ -1,0 +1,257 @@
+//! What a trained model does in an environment that it has not seen: adapt, identify, follow.
+
+use std::sync::Arc;
+
+use rand::seq::index;
+use rand_distr::{Distribution as _, StandardNormal};
+use thiserror::Error;
+
+use super::{
+    learned::Learned,
+    report::{Adaptation, ErrorSize, Identified, Motion},
+    spec::Spec,
+};
+use crate::{
+    control::{
+        error::ControlError,
+        feedback::{Feedback, StateFeedback, TipFeedback},
+        plant::Plant,
+        reference::Reference,
+        tracking::{Tipped, track},
+    },
+    identification::{
+        affine_map::{AffineMap, Offset, Rank},
+        error::IdentificationError,
+        identifier::Identifier,
+        residuals::validation_tasks,
+    },
+    learners::{Adapted, LearnerError, Model, Workspace},
+    random::generator,
+    systems::{Samples, Split, System, SystemError, Task, arm::Arm, cartpole::Cartpole},
+};
+
+/// Pairs of true and predicted targets that a report keeps.
+const PAIRS: usize = 300;
+/// Stream of the noise and of the choice of shots.
+const SHOT_STREAM: u64 = 71;
+
+/// Why a model could not be evaluated.
+#[derive(Debug, Error)]
+pub enum EvaluationError {
+    /// The environment.
+    #[error(transparent)]
+    System(#[from] SystemError),
+    /// The model.
+    #[error(transparent)]
+    Learner(#[from] LearnerError),
+    /// The identification.
+    #[error(transparent)]
+    Identification(#[from] IdentificationError),
+    /// The controller.
+    #[error(transparent)]
+    Control(#[from] ControlError),
+    /// More shots than the environment has samples besides at least one to test on.
+    #[error("{system} has {samples} samples, so there can be at most {most} shots, but {shots} are asked for", most = samples - 1)]
+    TooManyShots {
+        /// Name of the system.
+        system: &'static str,
+        /// Samples of the environment.
+        samples: usize,
+        /// Shots asked for.
+        shots: usize,
+    },
+}
+
+/// One environment with its shots and the samples that are left to test on.
+#[derive(Debug)]
+pub struct Trial {
+    /// The environment.
+    pub task: Task,
+    /// Inputs of the shots.
+    pub inputs: Samples,
+    /// Targets of the shots, with noise.
+    pub targets: Vec<f64>,
+    /// Rows that no shot uses.
+    pub rest: Vec<usize>,
+}
+
+impl Trial {
+    /// Takes shots: the first samples of a trajectory, or random points of a field.
+    pub fn new(system: &dyn System, parameters: &[f64], shots: usize, noise: f64, seed: u64) -> Result<Self, EvaluationError> {
+        let task = system.task(parameters, Split::Test, seed)?;
+        let samples = task.targets.len();
+        if shots >= samples {
+            let system = system.description().name;
+            return Err(EvaluationError::TooManyShots { system, samples, shots });
+        }
+        let mut rng = generator(seed, SHOT_STREAM);
+        let rows = match system.field() {
+            Some(_) => index::sample(&mut rng, samples, shots).into_vec(),
+            None => (0..shots).collect(),
+        };
+        let mut used = vec![false; samples];
+        let mut inputs = Vec::with_capacity(shots * task.inputs.dim);
+        let mut targets = Vec::with_capacity(shots);
+        for &row in &rows {
+            used[row] = true;
+            inputs.extend_from_slice(task.inputs.row(row));
+            let error: f64 = StandardNormal.sample(&mut rng);
+            targets.push(task.targets[row] + noise * error);
+        }
+        let inputs = Samples { dim: task.inputs.dim, values: inputs };
+        let rest = (0..samples).filter(|&row| !used[row]).collect();
+        Ok(Self { task, inputs, targets, rest })
+    }
+
+    fn rest_inputs(&self) -> Samples {
+        let values = self.rest.iter().flat_map(|&row| self.task.inputs.row(row)).copied().collect();
+        Samples { dim: self.task.inputs.dim, values }
+    }
+
+    fn rest_targets(&self) -> Vec<f64> {
+        self.rest.iter().map(|&row| self.task.targets[row]).collect()
+    }
+}
+
+/// The environment that an experiment adapts to.
+pub fn parameters(spec: &Spec, system: &dyn System) -> Vec<f64> {
+    if spec.phi.is_empty() {
+        return system.description().parameters.iter().map(|parameter| parameter.typical).collect();
+    }
+    spec.phi.clone()
+}
+
+/// Adapts, predicts and identifies.
+pub fn adapt(spec: &Spec, system: &dyn System, model: &Arc<Model>) -> Result<Adaptation, EvaluationError> {
+    let phi = parameters(spec, system);
+    let trial = Trial::new(system, &phi, spec.shots, spec.noise, spec.seed)?;
+    let from_shots = model.adapt(&trial.inputs, &trial.targets)?;
+    let known = known_parameters(system, model, spec.seed)?;
+    let truth = trial.rest_targets();
+    let few_shot = model.predict(&from_shots, &trial.rest_inputs())?;
+    let zero_shot = match &known {
+        Some(known) => {
+            let informed = model.with_context(&known.model().task_weights(&phi)?)?;
+            Some(ErrorSize::of(&truth, &model.predict(&informed, &trial.rest_inputs())?))
+        }
+        None => None,
+    };
+    let identified = match known {
+        Some(mut known) => by_least_squares(&mut known, &trial, spec.noise, system)?,
+        None => by_map(model, &from_shots, &phi, system)?,
+    };
+    let stride = truth.len().div_ceil(PAIRS).max(1);
+    let target = system.description().target;
+    Ok(Adaptation {
+        shots: spec.shots,
+        few_shot: ErrorSize::of(&truth, &few_shot),
+        zero_shot,
+        identified,
+        predictions: truth.iter().copied().zip(few_shot.iter().copied()).step_by(stride).collect(),
+        target: (target.symbol.to_owned(), target.unit.to_owned()),
+    })
+}
+
+/// The model in physical parameters, if it is affine in its context.
+pub fn known_parameters(
+    system: &dyn System,
+    model: &Arc<Model>,
+    seed: u64,
+) -> Result<Option<Identifier<Learned>>, EvaluationError> {
+    let Some(learned) = Learned::new(model.clone()) else { return Ok(None) };
+    let (weights, parameters): (Vec<_>, Vec<_>) =
+        model.tasks().iter().map(|task| (task.context.clone(), task.parameters.clone())).unzip();
+    let validation = validation_tasks(system, seed, 1)?;
+    Ok(Some(Identifier::new(learned, &weights, &parameters, &validation)?))
+}
+
+fn by_least_squares(
+    known: &mut Identifier<Learned>,
+    trial: &Trial,
+    noise: f64,
+    system: &dyn System,
+) -> Result<Vec<Identified>, EvaluationError> {
+    let found = known.identify(&trial.inputs, &trial.targets, noise)?;
+    let errors = found.estimate.standard_errors.iter().copied();
+    let values = found.estimate.values.iter().copied().zip(errors).zip(found.determined.iter().copied());
+    Ok(describe(system, &trial.task.parameters, values))
+}
+
+/// Identification of a method without features: the affine map of its contexts.
+fn by_map(model: &Model, adapted: &Adapted, truth: &[f64], system: &dyn System) -> Result<Vec<Identified>, EvaluationError> {
+    let (contexts, parameters): (Vec<_>, Vec<_>) =
+        model.tasks().iter().map(|task| (task.context.clone(), task.parameters.clone())).unzip();
+    let map = AffineMap::fit(&contexts, &parameters, Rank::Numerical(1e-3), Offset::Free, None)?;
+    let values = map.apply(adapted.context())?;
+    let errors = map.residual().diagonal().map(|variance| variance.max(0.0).sqrt());
+    let values = values.iter().copied().zip(errors.iter().copied()).zip(std::iter::repeat(true));
+    Ok(describe(system, truth, values.collect::<Vec<_>>()))
+}
+
+fn describe(
+    system: &dyn System,
+    truth: &[f64],
+    values: impl IntoIterator<Item = ((f64, f64), bool)>,
+) -> Vec<Identified> {
+    let about = system.description().parameters.iter().zip(truth);
+    let describe = |((parameter, &truth), ((estimate, standard_error), determined)): ((&crate::systems::Parameter, _), _)| Identified {
+        name: parameter.name.to_owned(),
+        symbol: parameter.quantity.symbol.to_owned(),
+        unit: parameter.quantity.unit.to_owned(),
+        truth,
+        estimate,
+        standard_error,
+        determined,
+    };
+    about.zip(values).map(describe).collect()
+}
+
+/// Lets the robot of an experiment follow its swing-up with the adapted model.
+pub fn follow(spec: &Spec, system: &dyn System, model: &Model) -> Result<Option<Motion>, EvaluationError> {
+    let phi = parameters(spec, system);
+    match spec.system.as_str() {
+        "cartpole" => {
+            let robot = Cartpole::default();
+            let reference = Reference::cartpole_swing_up(&robot, &phi)?;
+            let feedback = TipFeedback::swing_up(robot.clone());
+            follow_with(robot, &phi, &reference, &feedback, spec, system, model).map(Some)
+        }
+        "arm" => {
+            let robot = Arm::default();
+            let reference = Reference::arm_swing_up()?;
+            follow_with(robot, &phi, &reference, &StateFeedback::arm(), spec, system, model).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+fn follow_with<R: Tipped + Clone>(
+    robot: R,
+    phi: &[f64],
+    reference: &Reference,
+    feedback: &impl Feedback,
+    spec: &Spec,
+    system: &dyn System,
+    model: &Model,
+) -> Result<Motion, EvaluationError> {
+    let trial = Trial::new(system, phi, spec.shots, spec.noise, spec.seed)?;
+    let adapted = model.adapt(&trial.inputs, &trial.targets)?;
+    let mut workspace = Workspace::default();
+    let mut input = |features: &[f64]| {
+        let mut output = [0.0];
+        match model.predict_into(&adapted, features, &mut output, &mut workspace) {
+            Ok(()) => output[0],
+            Err(_) => f64::NAN,
+        }
+    };
+    let start = reference.states[0].clone();
+    let mut plant = Plant::new(robot, phi, &start, 0.0, spec.seed)?;
+    let tracking = track(&mut plant, reference, feedback, &mut input)?;
+    Ok(Motion {
+        dt: reference.dt,
+        reference: reference.states.clone(),
+        states: tracking.states,
+        errors: tracking.errors,
+        success: tracking.upright,
+    })
+}

@@ -1,0 +1,128 @@
+//! What an experiment found, with everything that is needed to repeat and to draw it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::spec::Spec;
+use crate::engine::protocol::DeviceUsed;
+
+/// The result of one experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// What was run.
+    pub spec: Spec,
+    /// Where it ran.
+    pub device: DeviceUsed,
+    /// Version of the program.
+    pub version: String,
+    /// Training time [s].
+    pub seconds: f64,
+    /// Steps taken; fewer than asked for if training had stopped to improve.
+    pub steps: usize,
+    /// Training loss over the target's variance: step and value.
+    pub losses: Vec<(usize, f64)>,
+    /// How well the model does in the new environment.
+    pub adaptation: Adaptation,
+    /// The robot following a reference with the adapted model.
+    pub motion: Option<Motion>,
+}
+
+/// A result on the way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Partial {
+    /// The training data exist.
+    Data {
+        /// Tasks.
+        tasks: usize,
+        /// Samples in each.
+        samples: usize,
+    },
+    /// The model is trained and adapted.
+    Adapted(Adaptation),
+}
+
+/// Adaptation to one environment that training has not seen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Adaptation {
+    /// Samples adapted from.
+    pub shots: usize,
+    /// Error on the samples that were not used, after adaptation from the shots.
+    pub few_shot: ErrorSize,
+    /// The same for the model that is given the true parameters and no sample.
+    pub zero_shot: Option<ErrorSize>,
+    /// The physical parameters, read off the adapted model.
+    pub identified: Vec<Identified>,
+    /// Some of the true and predicted targets.
+    pub predictions: Vec<(f64, f64)>,
+    /// The target's symbol and unit.
+    pub target: (String, String),
+}
+
+/// A mean squared error.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ErrorSize {
+    /// In the target's unit squared.
+    pub mse: f64,
+    /// Over the mean squared target.
+    pub normalised: f64,
+}
+
+impl ErrorSize {
+    /// The error of predictions.
+    pub fn of(truth: &[f64], predicted: &[f64]) -> Self {
+        let count = truth.len().max(1) as f64;
+        let mse = truth.iter().zip(predicted).map(|(y, p)| (y - p).powi(2)).sum::<f64>() / count;
+        let power = truth.iter().map(|y| y * y).sum::<f64>() / count;
+        Self { mse, normalised: mse / power.max(f64::MIN_POSITIVE) }
+    }
+}
+
+/// A physical parameter as the model sees it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Identified {
+    /// Its name in words.
+    pub name: String,
+    /// Its symbol.
+    pub symbol: String,
+    /// Its unit.
+    pub unit: String,
+    /// The true value.
+    pub truth: f64,
+    /// The identified value.
+    pub estimate: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+    /// Whether the shots determine it.
+    pub determined: bool,
+}
+
+/// A robot following a reference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Motion {
+    /// Time between two states [s].
+    pub dt: f64,
+    /// Reference states.
+    pub reference: Vec<Vec<f64>>,
+    /// The robot's states.
+    pub states: Vec<Vec<f64>>,
+    /// Distance of the tip from its reference at each step [m].
+    pub errors: Vec<f64>,
+    /// Whether it ended where the reference ends.
+    pub success: bool,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Adaptation { few_shot, zero_shot, identified, shots, .. } = &self.adaptation;
+        writeln!(f, "{} on {}: {} steps in {:.1} s", self.spec.method, self.spec.system, self.steps, self.seconds)?;
+        writeln!(f, "{shots}-shot error {:.3e} ({:.3e} of the mean target²)", few_shot.mse, few_shot.normalised)?;
+        if let Some(error) = zero_shot {
+            writeln!(f, "zero-shot error {:.3e} ({:.3e})", error.mse, error.normalised)?;
+        }
+        for Identified { name, truth, estimate, standard_error, unit, .. } in identified {
+            writeln!(f, "{name}: {estimate:.4} ± {standard_error:.4} {unit} (true {truth})")?;
+        }
+        Ok(())
+    }
+}

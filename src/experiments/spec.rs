@@ -1,0 +1,405 @@
+//! What an experiment is: a [`Draft`] as a form or a link gives it, and the [`Spec`] that has been
+//! checked and is the only thing the engine accepts.
+//!
+//! | key | meaning | allowed |
+//! |---|---|---|
+//! | `system` | what is learned | a name of [`crate::systems::NAMES`] |
+//! | `method` | how | a name of [`crate::learners::METHODS`] |
+//! | `device` | where | `auto`, `cpu`, `webgpu` |
+//! | `phi` | parameters of the environment to adapt to | inside the system's range |
+//! | others | see [`NUMBERS`] | see [`NUMBERS`] |
+
+use std::{fmt, ops::Deref, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::{
+    learners::{self, LearnerError, Settings},
+    systems::{self, SystemError},
+};
+
+/// Where a run is computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DeviceChoice {
+    /// The faster of the two, by a short measurement of the job itself.
+    #[default]
+    Auto,
+    /// The processor.
+    Cpu,
+    /// The graphics card, through WebGPU.
+    Webgpu,
+}
+
+impl DeviceChoice {
+    /// All choices.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Cpu, Self::Webgpu];
+
+    /// Name in links.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Cpu => "cpu",
+            Self::Webgpu => "webgpu",
+        }
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for DeviceChoice {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        Self::ALL.into_iter().find(|d| d.name() == text).ok_or_else(|| SpecError::Choice {
+            key: "device",
+            value: text.to_owned(),
+            allowed: "auto, cpu, webgpu".to_owned(),
+        })
+    }
+}
+
+/// Why a draft is not an experiment.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum SpecError {
+    /// A name that is not on the list.
+    #[error("{key} must be one of {allowed}, but is '{value}'")]
+    Choice {
+        /// Key in the link.
+        key: &'static str,
+        /// Given text.
+        value: String,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// A number outside its range.
+    #[error("{key} must be between {min} and {max}, but is {value}")]
+    Range {
+        /// Key in the link.
+        key: &'static str,
+        /// Given number.
+        value: f64,
+        /// Smallest allowed.
+        min: f64,
+        /// Largest allowed.
+        max: f64,
+    },
+    /// Not a number, or not a whole one where one is needed.
+    #[error("{key} must be {kind}, but is '{value}'")]
+    NotANumber {
+        /// Key in the link.
+        key: &'static str,
+        /// Given text.
+        value: String,
+        /// What is needed.
+        kind: &'static str,
+    },
+    /// Parameters that the system refuses.
+    #[error("phi: {0}")]
+    Parameters(#[from] SystemError),
+    /// Settings that no learner has.
+    #[error("{0}")]
+    Settings(String),
+}
+
+impl From<LearnerError> for SpecError {
+    fn from(error: LearnerError) -> Self {
+        Self::Settings(error.to_string())
+    }
+}
+
+/// One numeric setting: its key, meaning and range, and where it lives in a draft.
+pub struct Number {
+    /// Key in links and on the command line.
+    pub key: &'static str,
+    /// Meaning, for people.
+    pub label: &'static str,
+    /// One sentence of help.
+    pub help: &'static str,
+    /// Smallest allowed value.
+    pub min: f64,
+    /// Largest allowed value.
+    pub max: f64,
+    /// Whether only whole numbers are allowed.
+    pub whole: bool,
+    /// Reads it.
+    pub get: fn(&Draft) -> f64,
+    /// Writes it.
+    pub set: fn(&mut Draft, f64),
+}
+
+macro_rules! number {
+    ($key:ident: $type:ty, $label:literal, $help:literal, $min:literal ..= $max:literal) => {
+        Number {
+            key: stringify!($key),
+            label: $label,
+            help: $help,
+            min: $min,
+            max: $max,
+            whole: <$type as IsWhole>::WHOLE,
+            get: |draft| draft.$key as f64,
+            set: |draft, value| draft.$key = value as $type,
+        }
+    };
+}
+
+trait IsWhole {
+    const WHOLE: bool;
+}
+impl IsWhole for f64 {
+    const WHOLE: bool = false;
+}
+impl IsWhole for usize {
+    const WHOLE: bool = true;
+}
+impl IsWhole for u64 {
+    const WHOLE: bool = true;
+}
+
+/// Every numeric setting, in the order of the form.
+pub const NUMBERS: &[Number] = &[
+    number!(rank: usize, "Rank r", "Length of the task vector w", 1.0..=16.0),
+    number!(width: usize, "Width", "Neurons in a hidden layer", 2.0..=128.0),
+    number!(depth: usize, "Depth", "Hidden layers", 1.0..=6.0),
+    number!(steps: usize, "Steps", "Training steps", 1.0..=200000.0),
+    number!(rate: f64, "Learning rate", "Where the schedule starts", 1e-6..=1.0),
+    number!(batch: usize, "Batch", "Points of each task in a step", 1.0..=4000.0),
+    number!(seed: u64, "Seed", "One seed gives one result", 0.0..=9007199254740991.0),
+    number!(shots: usize, "Shots", "Samples to adapt from", 1.0..=2000.0),
+    number!(noise: f64, "Noise", "Standard deviation of the adaptation targets", 0.0..=100.0),
+];
+
+/// An experiment as a form or a link gives it, not yet checked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Draft {
+    /// Name of the system.
+    pub system: String,
+    /// Name of the method.
+    pub method: String,
+    /// Length of the task vector.
+    pub rank: usize,
+    /// Neurons in a hidden layer.
+    pub width: usize,
+    /// Hidden layers.
+    pub depth: usize,
+    /// Training steps.
+    pub steps: usize,
+    /// First learning rate.
+    pub rate: f64,
+    /// Points of each task in a step.
+    pub batch: usize,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Samples to adapt from.
+    pub shots: usize,
+    /// Standard deviation of the noise on the adaptation targets.
+    pub noise: f64,
+    /// Where to compute.
+    pub device: DeviceChoice,
+    /// Parameters of the environment to adapt to; the system's typical ones if empty.
+    pub phi: Vec<f64>,
+}
+
+impl Draft {
+    /// The settings that the tables use for this system and method.
+    pub fn recommended(system: &str, method: &str) -> Result<Self, SpecError> {
+        check_names(system, method)?;
+        let settings = Settings::new(system, method)?;
+        Ok(Self {
+            system: system.to_owned(),
+            method: method.to_owned(),
+            rank: settings.rank,
+            width: settings.hidden.first().copied().unwrap_or(16),
+            depth: settings.hidden.len(),
+            steps: settings.steps,
+            rate: settings.learning_rate,
+            batch: settings.batch,
+            seed: 0,
+            shots: usual_shots(system),
+            noise: 0.0,
+            device: DeviceChoice::Auto,
+            phi: Vec::new(),
+        })
+    }
+
+    /// The learner's settings: the recommended ones with what the draft changes.
+    pub fn settings(&self) -> Result<Settings, LearnerError> {
+        Ok(Settings {
+            rank: self.rank,
+            hidden: vec![self.width; self.depth],
+            steps: self.steps,
+            learning_rate: self.rate,
+            batch: self.batch,
+            ..Settings::new(&self.system, &self.method)?
+        })
+    }
+
+    /// Every fault of the draft, or the checked experiment.
+    pub fn check(self) -> Result<Spec, Vec<SpecError>> {
+        let faults = self.faults();
+        if faults.is_empty() { Ok(Spec(self)) } else { Err(faults) }
+    }
+
+    /// The nearest valid experiment, with what had to be changed.
+    pub fn corrected(mut self) -> (Spec, Vec<SpecError>) {
+        let faults = self.faults();
+        if check_names(&self.system, DEFAULT_METHOD).is_err() {
+            self.system = DEFAULT_SYSTEM.to_owned();
+        }
+        if check_names(&self.system, &self.method).is_err() {
+            self.method = DEFAULT_METHOD.to_owned();
+        }
+        if check_phi(&self.system, &self.phi).is_err() {
+            self.phi.clear();
+        }
+        for number in NUMBERS {
+            let value = (number.get)(&self);
+            let inside = if value.is_nan() { number.min } else { value.clamp(number.min, number.max) };
+            (number.set)(&mut self, inside);
+        }
+        (Spec(self), faults)
+    }
+
+    fn faults(&self) -> Vec<SpecError> {
+        let names = check_names(&self.system, &self.method);
+        let mut faults: Vec<_> = [names.err(), check_phi(&self.system, &self.phi).err()].into_iter().flatten().collect();
+        faults.extend(NUMBERS.iter().filter_map(|number| number.check((number.get)(self)).err()));
+        faults
+    }
+}
+
+impl Number {
+    /// Checks the range.
+    pub fn check(&self, value: f64) -> Result<(), SpecError> {
+        if (self.min..=self.max).contains(&value) {
+            return Ok(());
+        }
+        Err(SpecError::Range { key: self.key, value, min: self.min, max: self.max })
+    }
+
+    /// Reads a number of the right kind, in range or not.
+    pub fn parse(&self, text: &str) -> Result<f64, SpecError> {
+        let kind = if self.whole { "a whole number" } else { "a number" };
+        let fault = || SpecError::NotANumber { key: self.key, value: shortened(text), kind };
+        let value: f64 = text.trim().parse().map_err(|_| fault())?;
+        let fits = value.is_finite() && (!self.whole || value.fract() == 0.0);
+        if fits { Ok(value) } else { Err(fault()) }
+    }
+}
+
+/// The system of an empty link.
+pub const DEFAULT_SYSTEM: &str = "cartpole";
+/// The method of an empty link.
+pub const DEFAULT_METHOD: &str = "camel";
+
+/// A checked experiment. Only [`Draft::check`] and [`Draft::corrected`] make one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Draft", try_from = "Draft")]
+pub struct Spec(Draft);
+
+impl Deref for Spec {
+    type Target = Draft;
+
+    fn deref(&self) -> &Draft {
+        &self.0
+    }
+}
+
+impl From<Spec> for Draft {
+    fn from(spec: Spec) -> Self {
+        spec.0
+    }
+}
+
+impl TryFrom<Draft> for Spec {
+    type Error = SpecError;
+
+    fn try_from(draft: Draft) -> Result<Self, SpecError> {
+        draft.check().map_err(|mut faults| faults.swap_remove(0))
+    }
+}
+
+/// The first characters of a text, so that a hostile one does not fill the page.
+pub(crate) fn shortened(text: &str) -> String {
+    const LONGEST: usize = 40;
+    if text.chars().count() <= LONGEST {
+        return text.to_owned();
+    }
+    text.chars().take(LONGEST).chain("…".chars()).collect()
+}
+
+fn choice(key: &'static str, value: &str, allowed: &[&str]) -> Result<(), SpecError> {
+    if allowed.contains(&value) {
+        return Ok(());
+    }
+    Err(SpecError::Choice { key, value: shortened(value), allowed: allowed.join(", ") })
+}
+
+fn check_names(system: &str, method: &str) -> Result<(), SpecError> {
+    let methods: Vec<_> = learners::METHODS.iter().map(|method| method.name).collect();
+    choice("system", system, &systems::NAMES)?;
+    choice("method", method, &methods)
+}
+
+/// The paper's number of shots.
+fn usual_shots(system: &str) -> usize {
+    match system {
+        "cartpole" | "arm" | "upkie" => 100,
+        "capacitor" => 40,
+        "capacitor-eps" => 30,
+        _ => 10,
+    }
+}
+
+fn check_phi(system: &str, phi: &[f64]) -> Result<(), SpecError> {
+    match systems::by_name(system) {
+        Ok(system) if !phi.is_empty() => Ok(system.check(phi)?),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft() -> Draft {
+        Draft::recommended("cartpole", "camel").unwrap()
+    }
+
+    #[test]
+    fn every_recommended_setting_is_valid() {
+        for system in systems::NAMES {
+            for method in learners::METHODS {
+                let draft = Draft::recommended(system, method.name).unwrap();
+                assert_eq!(draft.clone().check().map(Draft::from), Ok(draft), "{system} {}", method.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_out_of_range_is_named() {
+        let faults = Draft { shots: 0, ..draft() }.check().unwrap_err();
+        assert_eq!(faults[0].to_string(), "shots must be between 1 and 2000, but is 0");
+    }
+
+    #[test]
+    fn a_correction_is_valid_and_says_what_it_changed() {
+        let (spec, faults) =
+            Draft { rate: f64::NAN, method: "magic".into(), phi: vec![-1.0, 1.0], ..draft() }.corrected();
+        assert_eq!(faults.len(), 3);
+        assert!(Draft::from(spec).check().is_ok());
+    }
+
+    #[test]
+    fn an_unchecked_spec_cannot_be_read_from_json() {
+        let text = serde_json::to_string(&Draft { depth: 99, ..draft() }).unwrap();
+        let error = serde_json::from_str::<Spec>(&text).unwrap_err().to_string();
+        assert!(error.contains("depth must be between 1 and 6, but is 99"), "{error}");
+    }
+}

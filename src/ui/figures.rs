@@ -1,0 +1,46 @@
+//! The charts of a report.
+
+use crate::{
+    charts::{self, Axis, Chart, Hue, LineChart, ScatterChart, Series, number},
+    experiments::report::{Identified, Motion, Report},
+};
+
+/// The loss of a run over its steps.
+pub fn loss_chart(method: &str, losses: &[(usize, f64)]) -> Chart {
+    let points = losses.iter().map(|&(step, loss)| [step as f64, loss]).collect();
+    charts::loss_chart("Training loss", vec![Series::new(method, Hue::of_method(method), points)])
+}
+
+/// Predicted against true targets.
+pub fn prediction_chart(report: &Report) -> Chart {
+    let (symbol, unit) = &report.adaptation.target;
+    let points = report.adaptation.predictions.iter().map(|&(truth, predicted)| [truth, predicted]).collect();
+    Chart::Scatter(ScatterChart {
+        title: "Predictions on samples that were not used".to_owned(),
+        x: Axis::linear(format!("true {symbol}"), unit.clone()),
+        y: Axis::linear(format!("predicted {symbol}"), unit.clone()),
+        series: vec![Series::new(&report.spec.method, Hue::of_method(&report.spec.method), points)],
+        diagonal: true,
+        ..ScatterChart::default()
+    })
+}
+
+/// Distance between the tip and its reference over time.
+pub fn tracking_chart(method: &str, motion: &Motion) -> Chart {
+    let point = |(step, &error): (usize, &f64)| [(step + 1) as f64 * motion.dt, error];
+    let points = motion.errors.iter().enumerate().map(point).collect();
+    Chart::Lines(LineChart {
+        title: "Distance between the tip and its reference".to_owned(),
+        x: Axis::linear("time", "s"),
+        y: Axis::linear("distance", "m"),
+        series: vec![Series::new(method, Hue::of_method(method), points)],
+        ..LineChart::default()
+    })
+}
+
+/// An identified value with its standard error and unit.
+pub fn identified_text(identified: &Identified) -> String {
+    let Identified { estimate, standard_error, unit, determined, .. } = identified;
+    let value = format!("{} ± {} {unit}", number::significant(*estimate, 4), number::significant(*standard_error, 2));
+    if *determined { value } else { format!("{value} (not determined by these samples)") }
+}

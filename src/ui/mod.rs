@@ -1,0 +1,31 @@
+//! The page: pictures of robots and fields, charts, and the components that pages are made of.
+//!
+//! What needs no browser (camera, pixels, checks of typed text, figures) is compiled and tested
+//! natively.
+
+pub mod canvas;
+pub mod entry;
+pub mod figures;
+
+#[cfg(target_arch = "wasm32")]
+pub mod app;
+#[cfg(target_arch = "wasm32")]
+pub mod browser;
+#[cfg(target_arch = "wasm32")]
+pub mod components;
+#[cfg(target_arch = "wasm32")]
+pub mod pages;
+#[cfg(target_arch = "wasm32")]
+pub mod route;
+#[cfg(target_arch = "wasm32")]
+pub mod session;
+
+/// Puts the site into the page.
+#[cfg(target_arch = "wasm32")]
+pub fn start() {
+    console_error_panic_hook::set_once();
+    if let Some(boot) = leptos::prelude::document().get_element_by_id("boot") {
+        boot.remove();
+    }
+    leptos::mount::mount_to_body(app::App);
+}

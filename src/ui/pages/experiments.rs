@@ -1,0 +1,61 @@
+//! One experiment: its settings, its training, its results.
+
+use leptos::prelude::*;
+
+use crate::{
+    experiments::{
+        link::{Link, Page},
+        spec::Spec,
+    },
+    systems,
+    ui::{
+        pages::experiments::{results::Results, run_panel::{RunPanel, SharePanel}, settings::SettingsForm},
+        route::Route,
+        session::Session,
+    },
+};
+
+mod motion_view;
+mod results;
+mod run_panel;
+mod settings;
+
+/// The page of one experiment.
+#[component]
+pub fn Experiments() -> impl IntoView {
+    let route = expect_context::<Route>();
+    let session = expect_context::<Session>();
+    let spec = Memo::new(move |_| route.link().spec);
+    // A link with `run=1` starts by itself, once for each time it is opened.
+    Effect::new(move || {
+        let link = route.link();
+        if link.run && link.page == Page::Experiments {
+            route.replace(Link { run: false, ..link.clone() });
+            session.start(link.spec);
+        }
+    });
+    let change = move |spec: Spec| route.replace(Link { page: Page::Experiments, spec, run: false });
+    view! {
+        <header class="page-head">
+            <p class="eyebrow">"Experiment"</p>
+            <h1>{move || title(&spec.get().system)}</h1>
+            <p class="lead">
+                "Train a model on several environments, then adapt it to one that it has never seen, from a few samples."
+            </p>
+        </header>
+        <div class="split">
+            <aside class="split__aside stack">
+                <SettingsForm spec=spec change=Callback::new(change) />
+                <SharePanel spec=spec />
+            </aside>
+            <div class="stack">
+                <RunPanel spec=spec />
+                <Results />
+            </div>
+        </div>
+    }
+}
+
+fn title(system: &str) -> String {
+    systems::by_name(system).map_or_else(|_| system.to_owned(), |system| system.description().title.to_owned())
+}

@@ -1,0 +1,68 @@
+//! A robot following its reference, played over and over.
+
+use leptos::prelude::*;
+
+use crate::{
+    charts::Hue,
+    experiments::report::Motion,
+    systems,
+    ui::{
+        browser,
+        canvas::{Actor, Scene},
+        components::RobotCanvas,
+    },
+};
+
+/// Pause at the end before it starts again [s].
+const PAUSE: f64 = 1.0;
+
+/// The robot, with the reference as a ghost behind it.
+#[component]
+pub fn MotionView(
+    /// Name of the robot.
+    system: String,
+    /// Name of the method, for its colour.
+    method: String,
+    /// What happened.
+    motion: Motion,
+) -> impl IntoView {
+    let running = RwSignal::new(!browser::reduced_motion());
+    let time = RwSignal::new(0.0);
+    let length = motion.dt * motion.states.len() as f64;
+    browser::animate(running.into(), move |milliseconds| {
+        time.update(|time| *time = (*time + milliseconds / 1e3) % (length + PAUSE));
+    });
+    let hue = Hue::of_method(&method);
+    let scene = Signal::derive(move || {
+        let step = ((time.get() / motion.dt) as usize).min(motion.states.len().saturating_sub(1));
+        scene_at(&system, hue, &motion, step)
+    });
+    let caption = move || if running.get() { "Pause" } else { "Play" };
+    view! {
+        <div class="stage">
+            <div class="stage__view">
+                <RobotCanvas scene=scene label="The robot follows its reference, drawn as a ghost behind it" />
+            </div>
+            <div class="stage__bar">
+                <button type="button" class="button button--quiet button--small"
+                    on:click=move |_| running.update(|running| *running = !*running)>{caption}</button>
+                <span class="small muted">{move || format!("{:.1} s", time.get().min(length))}</span>
+            </div>
+        </div>
+    }
+}
+
+fn scene_at(system: &str, hue: Hue, motion: &Motion, step: usize) -> Scene {
+    let Ok(system) = systems::by_name(system) else { return Scene::default() };
+    let (Some(robot), Some(state), Some(target)) =
+        (system.robot(), motion.states.get(step), motion.reference.get(step))
+    else {
+        return Scene::default();
+    };
+    let phi: Vec<_> = system.description().parameters.iter().map(|parameter| parameter.typical).collect();
+    let actors = vec![
+        Actor::ghost(robot.sketch(&phi, target), Hue::Oracle),
+        Actor::solid(robot.sketch(&phi, state), hue),
+    ];
+    Scene { world: [[-2.4, -1.4], [2.4, 1.4]], follow: None, ground: None, actors, trails: Vec::new() }
+}

@@ -1,0 +1,107 @@
+//! Train, cancel, progress, the loss, and the link to share.
+
+use leptos::prelude::*;
+
+use crate::{
+    engine::protocol::{DeviceUsed, Progress},
+    experiments::{
+        link::{Link, Page},
+        spec::Spec,
+    },
+    ui::{
+        components::{ChartView, Notice, ProgressBar, ShareBox, Tone},
+        figures::loss_chart,
+        route::Route,
+        session::{Session, Status},
+    },
+};
+
+/// The controls of a run and what it says while it goes.
+#[component]
+pub fn RunPanel(
+    /// What the Train button runs.
+    spec: Memo<Spec>,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let active = move || session.status.with(Status::is_active);
+    let chart = Signal::derive(move || loss_chart(&spec.get().method, &session.losses.get()));
+    view! {
+        <section class="card stack" aria-label="Training">
+            <div class="row row--spread">
+                <p id="status" role="status">{move || session.status.with(status_text)}</p>
+                <div class="row">
+                    <button type="button" class="button button--primary" id="train" disabled=active
+                        on:click=move |_| session.start(spec.get_untracked())>"Train"</button>
+                    <button type="button" class="button button--danger" id="cancel" disabled=move || !active()
+                        on:click=move |_| session.cancel()>"Cancel"</button>
+                </div>
+            </div>
+            <Show when=active>
+                <ProgressBar label="Training" part=Signal::derive(move || session.progress.get().map(share_done))
+                    done=Signal::derive(move || session.progress.get().map(done_text).unwrap_or_default())
+                    left=Signal::derive(move || session.progress.get().map(left_text).unwrap_or_default()) />
+            </Show>
+            <p class="small muted" id="device-used">{move || session.device.get().map(device_text)}</p>
+            <Notes />
+            <Show when=move || session.losses.with(|losses| losses.len() > 1)>
+                <ChartView chart=chart />
+            </Show>
+        </section>
+    }
+}
+
+/// The link to this experiment.
+#[component]
+pub fn SharePanel(
+    /// The experiment.
+    spec: Memo<Spec>,
+) -> impl IntoView {
+    let address = move || Route::address(&Link { page: Page::Experiments, spec: spec.get(), run: true });
+    view! {
+        <section class="card stack stack--tight" id="share" aria-label="Share">
+            <h2>"Share"</h2>
+            <p class="small muted">"The link holds every setting and the seed: whoever opens it gets the same run."</p>
+            <ShareBox link=Signal::derive(address) />
+        </section>
+    }
+}
+
+fn status_text(status: &Status) -> String {
+    match status {
+        Status::Idle => "Ready. Training runs on your machine.".to_owned(),
+        Status::Preparing => "Preparing: loading the engine and simulating the training data …".to_owned(),
+        Status::Running => "Training …".to_owned(),
+        Status::Finished => "Finished.".to_owned(),
+        Status::Cancelled => "Cancelled. The settings are kept; train again at any time.".to_owned(),
+        Status::Failed(message) => format!("Stopped: {message}."),
+    }
+}
+
+fn share_done(progress: Progress) -> f64 {
+    progress.step as f64 / progress.steps.max(1) as f64
+}
+
+fn done_text(Progress { step, steps, loss, .. }: Progress) -> String {
+    format!("step {step} of {steps} · loss {loss:.2e}")
+}
+
+fn left_text(Progress { steps_per_second, seconds_left, .. }: Progress) -> String {
+    format!("{steps_per_second:.0} steps/s · {seconds_left:.0} s left")
+}
+
+fn device_text(device: DeviceUsed) -> String {
+    let DeviceUsed { name, adapter, reason } = device;
+    let place = if name == "cpu" { "Runs on the CPU".to_owned() } else { format!("Runs on WebGPU ({adapter})") };
+    if reason.is_empty() { place } else { format!("{place}: {reason}") }
+}
+
+/// What the engine had to say.
+#[component]
+fn Notes() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let items = move || {
+        let notes = session.notes.get();
+        notes.into_iter().map(|note| view! { <Notice tone=Tone::Warn title=note /> }).collect_view()
+    };
+    view! { <div id="notes">{items}</div> }
+}

@@ -1,0 +1,78 @@
+//! The form of an experiment.
+
+use leptos::prelude::*;
+
+use crate::{
+    experiments::spec::{DeviceChoice, Draft, NUMBERS, Spec},
+    learners::METHODS,
+    systems,
+    ui::{
+        components::{NumberField, SelectField},
+        entry::Range,
+    },
+};
+
+/// Every setting of an experiment. Each change gives a checked spec; a value that is not allowed
+/// stays in its field with a message beside it.
+#[component]
+pub fn SettingsForm(
+    /// The experiment as it is.
+    spec: Memo<Spec>,
+    /// Told of every valid change.
+    change: Callback<Spec>,
+) -> impl IntoView {
+    let update = move |edit: &dyn Fn(&mut Draft)| {
+        let mut draft = Draft::from(spec.get_untracked());
+        edit(&mut draft);
+        change.run(draft.corrected().0);
+    };
+    let rename = move |system: &str, method: &str| {
+        if let Ok(draft) = Draft::recommended(system, method) {
+            let Draft { seed, device, .. } = Draft::from(spec.get_untracked());
+            change.run(Draft { seed, device, ..draft }.corrected().0);
+        }
+    };
+    let numbers = NUMBERS.iter().map(|number| {
+        let value = Signal::derive(move || (number.get)(&spec.get()));
+        let range = Range { min: number.min, max: number.max, whole: number.whole };
+        let set = move |value: f64| update(&|draft| (number.set)(draft, value));
+        view! { <NumberField id=number.key label=number.label hint=number.help value=value range=range on_change=set /> }
+    });
+    view! {
+        <form class="card" aria-label="Settings" on:submit=|event| event.prevent_default()>
+            <h2>"Settings"</h2>
+            <div class="form">
+                <SelectField id="system" label="System" options=system_options()
+                    value=Signal::derive(move || spec.get().system.clone())
+                    on_change=move |name: String| rename(&name, &spec.get_untracked().method) />
+                <SelectField id="method" label="Method" options=method_options()
+                    value=Signal::derive(move || spec.get().method.clone())
+                    on_change=move |name: String| rename(&spec.get_untracked().system, &name) />
+                <SelectField id="device" label="Device" options=device_options()
+                    value=Signal::derive(move || spec.get().device.to_string())
+                    on_change=move |name: String| if let Ok(device) = name.parse() {
+                        update(&|draft| draft.device = device);
+                    } />
+                {numbers.collect_view()}
+            </div>
+        </form>
+    }
+}
+
+fn system_options() -> Vec<(String, String)> {
+    let title = |name: &str| systems::by_name(name).map_or_else(|_| name.to_owned(), |s| s.description().title.to_owned());
+    systems::NAMES.iter().map(|&name| (name.to_owned(), title(name))).collect()
+}
+
+fn method_options() -> Vec<(String, String)> {
+    METHODS.iter().map(|method| (method.name.to_owned(), method.title.to_owned())).collect()
+}
+
+fn device_options() -> Vec<(String, String)> {
+    let title = |device| match device {
+        DeviceChoice::Auto => "Automatic",
+        DeviceChoice::Cpu => "CPU",
+        DeviceChoice::Webgpu => "WebGPU",
+    };
+    DeviceChoice::ALL.iter().map(|&device| (device.name().to_owned(), title(device).to_owned())).collect()
+}

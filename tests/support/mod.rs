@@ -1,0 +1,41 @@
+//! A host that keeps the events of a job.
+
+use std::cell::{Cell, RefCell};
+
+use camel_lab::{
+    engine::{pacing::Host, protocol::Event},
+    experiments::{link::Link, report::Report, run::run},
+};
+
+/// Keeps events; cancels after so many of them.
+#[derive(Default)]
+pub struct Recorder {
+    /// What has happened.
+    pub events: RefCell<Vec<Event>>,
+    /// Set to cancel.
+    pub cancel: Cell<bool>,
+}
+
+impl Host for Recorder {
+    fn emit(&self, event: Event) {
+        self.events.borrow_mut().push(event);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancel.get()
+    }
+
+    async fn breathe(&self) {}
+}
+
+/// Runs a link and gives its report.
+pub async fn report_of(link: &str) -> Report {
+    let (link, remarks) = Link::read(link);
+    assert!(remarks.is_empty(), "{remarks:?}");
+    let recorder = Recorder::default();
+    run(&link.spec, &recorder).await;
+    match recorder.events.into_inner().pop() {
+        Some(Event::Finished(report)) => *report,
+        other => panic!("the run ended with {other:?}"),
+    }
+}
