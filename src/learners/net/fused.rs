@@ -4,6 +4,8 @@
 //! The derivative of the first is the kernel's backward pass, that of the other two its
 //! second-order pass.
 
+use std::{marker::PhantomData, sync::Arc};
+
 use burn::{
     backend::{
         Autodiff, Backend, Dispatch, Flex, TensorMetadata,
@@ -21,7 +23,7 @@ use burn::{
 
 use super::{
     Mlp,
-    scalar::Scalar,
+    store::{Block, Stored, with_scratch},
     tasks::{self, Batch},
 };
 
@@ -67,7 +69,11 @@ trait FusedMlp: Backend {
 
 impl FusedMlp for Flex {
     fn mlp_forward(weights: FlexTensor, x: FlexTensor, mlp: Mlp) -> FlexTensor {
-        evaluate(&mlp, &Arguments::new(weights, x, None), false).0
+        let arguments = Arguments::new(weights, x, None);
+        match arguments.weights.dtype() {
+            DType::F64 => outputs::<f64>(&mlp, &arguments, None),
+            _ => outputs::<f32>(&mlp, &arguments, None),
+        }
     }
 
     fn mlp_gradient(
@@ -77,7 +83,11 @@ impl FusedMlp for Flex {
         mlp: Mlp,
         by_inputs: bool,
     ) -> FlexTensor {
-        differentiate(&mlp, &Arguments::new(weights, x, Some(dy)), by_inputs)
+        let arguments = Arguments::new(weights, x, Some(dy));
+        match arguments.weights.dtype() {
+            DType::F64 => gradients::<f64>(&mlp, &arguments, by_inputs),
+            _ => gradients::<f32>(&mlp, &arguments, by_inputs),
+        }
     }
 }
 
@@ -87,19 +97,9 @@ impl<C: CheckpointStrategy> FusedMlp for Autodiff<Flex, C> {
         x: FloatTensor<Self>,
         mlp: Mlp,
     ) -> FloatTensor<Self> {
-        let ((weights, w_node), (x, x_node)) = (weights.into_parts(), x.into_parts());
-        let arguments = Arguments::new(weights, x, None);
-        let step = ForwardStep { mlp: mlp.clone() };
-        match step
-            .prepare::<C>([w_node, x_node])
-            .compute_bound()
-            .stateful()
-        {
-            OpsKind::Tracked(prep) => {
-                let (y, kept) = evaluate(&mlp, &arguments, true);
-                prep.finish((arguments, kept), y)
-            }
-            OpsKind::UnTracked(prep) => prep.finish(evaluate(&mlp, &arguments, false).0),
+        match weights.dtype() {
+            DType::F64 => tracked_forward::<f64, C>(weights, x, mlp),
+            _ => tracked_forward::<f32, C>(weights, x, mlp),
         }
     }
 
@@ -110,40 +110,86 @@ impl<C: CheckpointStrategy> FusedMlp for Autodiff<Flex, C> {
         mlp: Mlp,
         by_inputs: bool,
     ) -> FloatTensor<Self> {
-        let ((weights, w_node), (x, x_node), (dy, dy_node)) =
-            (weights.into_parts(), x.into_parts(), dy.into_parts());
-        let arguments = Arguments::new(weights, x, Some(dy));
-        let gradient = differentiate(&mlp, &arguments, by_inputs);
-        let step = GradientStep { mlp, by_inputs };
-        let nodes = [w_node, x_node, dy_node];
-        match step.prepare::<C>(nodes).compute_bound().stateful() {
-            OpsKind::Tracked(prep) => prep.finish(arguments, gradient),
-            OpsKind::UnTracked(prep) => prep.finish(gradient),
+        match weights.dtype() {
+            DType::F64 => tracked_gradient::<f64, C>(weights, x, dy, mlp, by_inputs),
+            _ => tracked_gradient::<f32, C>(weights, x, dy, mlp, by_inputs),
         }
+    }
+}
+
+type Tracked<C> = FloatTensor<Autodiff<Flex, C>>;
+
+fn tracked_forward<T: Number, C: CheckpointStrategy>(
+    weights: Tracked<C>,
+    x: Tracked<C>,
+    mlp: Mlp,
+) -> Tracked<C> {
+    let ((weights, weights_node), (x, x_node)) = (weights.into_parts(), x.into_parts());
+    let arguments = Arguments::new(weights, x, None);
+    let step = ForwardStep::<T> {
+        mlp: mlp.clone(),
+        number: PhantomData,
+    };
+    let nodes = [weights_node, x_node];
+    match step.prepare::<C>(nodes).compute_bound().stateful() {
+        OpsKind::Tracked(prep) => {
+            let batch = arguments.batch();
+            let width = with_scratch::<T, _>(mlp.sizes(), |scratch| scratch.kept_width());
+            let mut kept = Block::of_any_content(batch.tasks() * batch.rows * width);
+            let y = outputs::<T>(&mlp, &arguments, Some(&mut kept));
+            prep.finish((arguments, Arc::new(kept)), y)
+        }
+        OpsKind::UnTracked(prep) => prep.finish(outputs::<T>(&mlp, &arguments, None)),
+    }
+}
+
+fn tracked_gradient<T: Number, C: CheckpointStrategy>(
+    weights: Tracked<C>,
+    x: Tracked<C>,
+    dy: Tracked<C>,
+    mlp: Mlp,
+    by_inputs: bool,
+) -> Tracked<C> {
+    let (weights, weights_node) = weights.into_parts();
+    let ((x, x_node), (dy, dy_node)) = (x.into_parts(), dy.into_parts());
+    let arguments = Arguments::new(weights, x, Some(dy));
+    let gradient = gradients::<T>(&mlp, &arguments, by_inputs);
+    let step = GradientStep::<T> {
+        mlp,
+        by_inputs,
+        number: PhantomData,
+    };
+    let nodes = [weights_node, x_node, dy_node];
+    match step.prepare::<C>(nodes).compute_bound().stateful() {
+        OpsKind::Tracked(prep) => prep.finish(arguments, gradient),
+        OpsKind::UnTracked(prep) => prep.finish(gradient),
     }
 }
 
 /// The way back through the forward operation.
 #[derive(Debug)]
-struct ForwardStep {
+struct ForwardStep<T> {
     mlp: Mlp,
+    number: PhantomData<T>,
 }
 
-impl Backward<Flex, 2> for ForwardStep {
-    type State = (Arguments, FlexTensor);
+impl<T: Number> Backward<Flex, 2> for ForwardStep<T> {
+    type State = (Arguments, Arc<Block<T>>);
 
     fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _: &mut Checkpointer) {
         let dy = grads.consume::<Flex>(&ops.node);
-        let (arguments, kept) = ops.state;
-        let arguments = Arguments::new(arguments.weights, arguments.x, Some(dy));
+        let (Arguments { weights, x, .. }, kept) = ops.state;
+        let arguments = Arguments::new(weights, x, Some(dy));
         let wanted = (ops.parents[0].is_some(), ops.parents[1].is_some());
-        let (dw, dx) = match arguments.weights.dtype() {
-            DType::F64 => propagate::<f64>(&self.mlp, &arguments, &kept, wanted),
-            _ => propagate::<f32>(&self.mlp, &arguments, &kept, wanted),
-        };
-        for (parent, value) in ops.parents.into_iter().zip([dw, dx]) {
+        let (dw, dx) = with_scratch(self.mlp.sizes(), |scratch| {
+            let (batch, slices) = (arguments.batch(), arguments.slices::<T>());
+            tasks::backward(batch, slices, &kept, wanted, scratch)
+        });
+        let shapes = [arguments.weights.shape(), arguments.x.shape()];
+        let values = [dw, dx].into_iter().zip(shapes);
+        for (parent, (value, shape)) in ops.parents.into_iter().zip(values) {
             if let (Some(parent), Some(value)) = (parent, value) {
-                grads.register::<Flex>(parent.id, value);
+                grads.register::<Flex>(parent.id, T::tensor(value, shape));
             }
         }
     }
@@ -151,24 +197,32 @@ impl Backward<Flex, 2> for ForwardStep {
 
 /// The way back through the gradient operations.
 #[derive(Debug)]
-struct GradientStep {
+struct GradientStep<T> {
     mlp: Mlp,
     by_inputs: bool,
+    number: PhantomData<T>,
 }
 
-impl Backward<Flex, 3> for GradientStep {
+impl<T: Number> Backward<Flex, 3> for GradientStep<T> {
     type State = Arguments;
 
     fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _: &mut Checkpointer) {
         let cotangent = grads.consume::<Flex>(&ops.node).to_contiguous();
-        let want_inputs = ops.parents[1].is_some();
-        let derivatives = match ops.state.weights.dtype() {
-            DType::F64 => differentiate_twice::<f64>(&self, &ops.state, &cotangent, want_inputs),
-            _ => differentiate_twice::<f32>(&self, &ops.state, &cotangent, want_inputs),
-        };
-        for (parent, value) in ops.parents.into_iter().zip(derivatives) {
+        let arguments = ops.state;
+        let kinds = (self.by_inputs, ops.parents[1].is_some());
+        let derivatives = with_scratch(self.mlp.sizes(), |scratch| {
+            let (batch, slices) = (arguments.batch(), arguments.slices::<T>());
+            tasks::second_order(batch, slices, T::slice(&cotangent), kinds, scratch)
+        });
+        let shapes = [
+            arguments.weights.shape(),
+            arguments.x.shape(),
+            arguments.dy.map_or(Shape::new([0]), |dy| dy.shape()),
+        ];
+        let values = derivatives.into_iter().zip(shapes);
+        for (parent, (value, shape)) in ops.parents.into_iter().zip(values) {
             if let Some(parent) = parent {
-                grads.register::<Flex>(parent.id, value);
+                grads.register::<Flex>(parent.id, T::tensor(value, shape));
             }
         }
     }
@@ -210,7 +264,7 @@ impl Arguments {
 }
 
 /// Numbers that a tensor can hold.
-trait Number: Scalar {
+trait Number: Stored {
     /// The numbers of a contiguous tensor.
     fn slice(tensor: &FlexTensor) -> &[Self];
     /// A tensor of these numbers.
@@ -234,80 +288,29 @@ macro_rules! number {
 number!(f32);
 number!(f64);
 
-fn evaluate(mlp: &Mlp, arguments: &Arguments, keep: bool) -> (FlexTensor, FlexTensor) {
-    match arguments.weights.dtype() {
-        DType::F64 => evaluate_as::<f64>(mlp, arguments, keep),
-        _ => evaluate_as::<f32>(mlp, arguments, keep),
-    }
-}
-
-fn evaluate_as<T: Number>(
-    mlp: &Mlp,
-    arguments: &Arguments,
-    keep: bool,
-) -> (FlexTensor, FlexTensor) {
+/// The outputs; `kept` takes the hidden activations.
+fn outputs<T: Number>(mlp: &Mlp, arguments: &Arguments, kept: Option<&mut [T]>) -> FlexTensor {
     let batch = arguments.batch();
     let (weights, x, _) = arguments.slices::<T>();
-    let (y, kept) = tasks::forward(mlp, batch, weights, x, keep);
-    let kept_shape = Shape::new([kept.len()]);
-    let shape = Shape::new([batch.tasks(), batch.rows, mlp.output_size()]);
-    (T::tensor(y, shape), T::tensor(kept, kept_shape))
-}
-
-fn propagate<T: Number>(
-    mlp: &Mlp,
-    arguments: &Arguments,
-    kept: &FlexTensor,
-    wanted: (bool, bool),
-) -> (Option<FlexTensor>, Option<FlexTensor>) {
-    let slices = arguments.slices::<T>();
-    let (dw, dx) = tasks::backward(mlp, arguments.batch(), slices, T::slice(kept), wanted);
-    (
-        dw.map(|dw| T::tensor(dw, arguments.weights.shape())),
-        dx.map(|dx| T::tensor(dx, arguments.x.shape())),
+    let y = with_scratch(mlp.sizes(), |scratch| {
+        tasks::forward(mlp, batch, (weights, x), kept, scratch)
+    });
+    T::tensor(
+        y,
+        Shape::new([batch.tasks(), batch.rows, mlp.output_size()]),
     )
 }
 
-fn differentiate(mlp: &Mlp, arguments: &Arguments, by_inputs: bool) -> FlexTensor {
-    match arguments.weights.dtype() {
-        DType::F64 => differentiate_as::<f64>(mlp, arguments, by_inputs),
-        _ => differentiate_as::<f32>(mlp, arguments, by_inputs),
-    }
-}
-
-fn differentiate_as<T: Number>(mlp: &Mlp, arguments: &Arguments, by_inputs: bool) -> FlexTensor {
+/// The gradients of all tasks.
+fn gradients<T: Number>(mlp: &Mlp, arguments: &Arguments, by_inputs: bool) -> FlexTensor {
     let batch = arguments.batch();
-    let gradient = tasks::gradient(mlp, batch, arguments.slices::<T>(), by_inputs);
+    let gradient = with_scratch(mlp.sizes(), |scratch| {
+        tasks::gradient(mlp, batch, arguments.slices::<T>(), by_inputs, scratch)
+    });
     let shape = if by_inputs {
         Shape::new([batch.tasks(), batch.rows, mlp.input_size()])
     } else {
         Shape::new([batch.tasks(), mlp.weight_count()])
     };
     T::tensor(gradient, shape)
-}
-
-fn differentiate_twice<T: Number>(
-    step: &GradientStep,
-    arguments: &Arguments,
-    cotangent: &FlexTensor,
-    want_inputs: bool,
-) -> [FlexTensor; 3] {
-    let slices = arguments.slices::<T>();
-    let cotangent = T::slice(cotangent);
-    let [dw, dx, ddy] = tasks::second_order(
-        &step.mlp,
-        arguments.batch(),
-        slices,
-        cotangent,
-        (step.by_inputs, want_inputs),
-    );
-    let dy_shape = arguments
-        .dy
-        .as_ref()
-        .map_or(Shape::new([0]), |dy| dy.shape());
-    [
-        T::tensor(dw, arguments.weights.shape()),
-        T::tensor(dx, arguments.x.shape()),
-        T::tensor(ddy, dy_shape),
-    ]
 }

@@ -17,6 +17,7 @@ mod plain;
 mod product;
 mod scalar;
 mod second_order;
+mod store;
 mod tasks;
 #[cfg(test)]
 mod test_cases;

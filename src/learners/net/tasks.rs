@@ -47,42 +47,38 @@ fn part_mut<T>(all: &mut [T], count: usize, task: usize) -> &mut [T] {
     &mut all[(task % count) * length..][..length]
 }
 
-/// Outputs, and the hidden activations if they are to be kept.
+/// Outputs; `kept` takes the hidden activations, [`Scratch::kept_width`] numbers a row of outputs.
 pub fn forward<T: Scalar>(
     mlp: &Mlp,
     batch: Batch,
-    weights: &[T],
-    x: &[T],
-    keep: bool,
-) -> (Vec<T>, Vec<T>) {
+    (weights, x): (&[T], &[T]),
+    mut kept: Option<&mut [T]>,
+    scratch: &mut Scratch<T>,
+) -> Vec<T> {
     let batch = batch.merged();
     let tasks = batch.tasks();
-    let mut scratch = Scratch::new(mlp.sizes());
     let mut y = vec![T::ZERO; tasks * batch.rows * mlp.output_size()];
-    let kept_width = if keep { scratch.kept_width() } else { 0 };
-    let mut kept = vec![T::ZERO; tasks * batch.rows * kept_width];
     for task in 0..tasks {
         if task < batch.weights {
             scratch.load(part(weights, batch.weights, task));
         }
         let x = part(x, batch.inputs, task);
-        let kept = keep.then(|| part_mut(&mut kept, tasks, task));
+        let kept = kept.as_deref_mut().map(|kept| part_mut(kept, tasks, task));
         scratch.forward(x, part_mut(&mut y, tasks, task), kept);
     }
-    (y, kept)
+    y
 }
 
 /// Derivatives of Σ dy ⊙ f with respect to weights and inputs, summed over tasks that share them.
 pub fn backward<T: Scalar>(
-    mlp: &Mlp,
     batch: Batch,
     (weights, x, dy): (&[T], &[T], &[T]),
     kept: &[T],
     (want_weights, want_inputs): (bool, bool),
+    scratch: &mut Scratch<T>,
 ) -> (Option<Vec<T>>, Option<Vec<T>>) {
     let batch = batch.merged();
     let tasks = batch.tasks();
-    let mut scratch = Scratch::new(mlp.sizes());
     let mut dw = want_weights.then(|| vec![T::ZERO; weights.len()]);
     let mut dx = want_inputs.then(|| vec![T::ZERO; x.len()]);
     for task in 0..tasks {
@@ -107,15 +103,15 @@ pub fn gradient<T: Scalar>(
     batch: Batch,
     (weights, x, dy): (&[T], &[T], &[T]),
     by_inputs: bool,
+    scratch: &mut Scratch<T>,
 ) -> Vec<T> {
     let tasks = batch.tasks();
-    let mut scratch = Scratch::new(mlp.sizes());
     let size = if by_inputs {
         batch.rows * mlp.input_size()
     } else {
         mlp.weight_count()
     };
-    let kept = evaluated_once(batch, &mut scratch, mlp, weights, x);
+    let kept = evaluated_once(mlp, batch, (weights, x), scratch);
     let mut gradient = vec![T::ZERO; tasks * size];
     for task in 0..tasks {
         if task < batch.weights {
@@ -135,11 +131,10 @@ pub fn gradient<T: Scalar>(
 
 /// The hidden activations, where all of several tasks share weights and inputs.
 fn evaluated_once<T: Scalar>(
-    batch: Batch,
-    scratch: &mut Scratch<T>,
     mlp: &Mlp,
-    weights: &[T],
-    x: &[T],
+    batch: Batch,
+    (weights, x): (&[T], &[T]),
+    scratch: &mut Scratch<T>,
 ) -> Option<Vec<T>> {
     (batch.weights == 1 && batch.inputs == 1 && batch.cotangents > 1).then(|| {
         let mut y = vec![T::ZERO; batch.rows * mlp.output_size()];
@@ -152,14 +147,13 @@ fn evaluated_once<T: Scalar>(
 
 /// Derivatives of ⟨cotangent, [`gradient`]⟩ with respect to weights, inputs and dy.
 pub fn second_order<T: Scalar>(
-    mlp: &Mlp,
     batch: Batch,
     (weights, x, dy): (&[T], &[T], &[T]),
     cotangent: &[T],
     (by_inputs, want_inputs): (bool, bool),
+    scratch: &mut Scratch<T>,
 ) -> [Vec<T>; 3] {
     let tasks = batch.tasks();
-    let mut scratch = Scratch::new(mlp.sizes());
     let [mut dw, mut dx, mut ddy] = [weights, x, dy].map(|values| vec![T::ZERO; values.len()]);
     for task in 0..tasks {
         if task < batch.weights {

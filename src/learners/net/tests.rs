@@ -88,7 +88,7 @@ fn gradients_of_each_task_agree_with_central_differences() {
     for case in cases() {
         let tasks = case.tasks();
         let output = NUMBERS[0];
-        let differences = |task| case.task(task).differences(|a| output(PLAIN, &case, a));
+        let differences = |task| case.task(task).differences(|a| output(FUSED, &case, a));
         let expected: Vec<_> = (0..tasks).map(differences).collect();
         let all = |argument: usize| -> Vec<f64> {
             expected.iter().flat_map(|e| e[argument].clone()).collect()
@@ -112,7 +112,7 @@ fn gradients_of_each_task_agree_with_central_differences() {
 fn first_and_second_derivatives_agree_with_central_differences() {
     for case in cases() {
         for (kind, number) in NUMBERS.into_iter().enumerate() {
-            let expected = case.differences(|a| number(PLAIN, &case, a));
+            let expected = case.differences(|a| number(FUSED, &case, a));
             for net in [PLAIN, FUSED] {
                 let got = case.derivatives(DType::F64, |a| number(net, &case, a));
                 for argument in 0..3 {
@@ -200,5 +200,62 @@ fn the_host_kernel_agrees_with_tensors() {
         let by_inputs = plain::input_gradient(&case.mlp, a.weights, a.x, a.dy);
         assert!(distance(&dw, &host(by_weights)) < 1e-12);
         assert!(distance(&dx, &host(by_inputs)) < 1e-12);
+    }
+}
+
+/// Milliseconds of a forward and backward pass, the least of many.
+fn milliseconds(mut pass: impl FnMut()) -> f64 {
+    let time = |_| {
+        let start = std::time::Instant::now();
+        pass();
+        start.elapsed().as_secs_f64() * 1e3
+    };
+    (0..100).map(time).fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+#[ignore = "a benchmark: cargo test --release --lib net::tests::speed -- --ignored --nocapture"]
+fn speed_of_forward_and_backward() {
+    let batches: [(&[usize], usize); 3] = [
+        (&[6, 16, 16, 16, 4], 800),
+        (&[2, 16, 16, 3], 300),
+        (&[8, 64, 64, 64, 4], 4500),
+    ];
+    for (sizes, rows) in batches {
+        let case = Case::new(sizes, [1; 3], rows);
+        let a = case.arguments(&Device::flex().autodiff(), DType::F32);
+        let weights = a.weights.require_grad();
+        let step = |net: Net| {
+            let y = (net.forward)(&case.mlp, weights.clone(), a.x.clone());
+            let grads = (y * a.dy.clone()).sum().backward();
+            assert!(weights.grad(&grads).is_some());
+        };
+        let values = case
+            .values
+            .each_ref()
+            .map(|values| -> Vec<f32> { values.iter().map(|value| *value as f32).collect() });
+        let [w, x, dy] = values.each_ref().map(|values| &values[..]);
+        let (mut dw, mut scratch) = (vec![0.0; w.len()], Scratch::new(sizes));
+        let mut kernel = || {
+            case.mlp
+                .backward((w, x, dy), Some(&mut dw), None, &mut scratch)
+        };
+        println!(
+            "{sizes:?} × {rows}: kernel {:.4} ms, fused {:.4} ms, plain {:.4} ms",
+            milliseconds(&mut kernel),
+            milliseconds(|| step(FUSED)),
+            milliseconds(|| step(PLAIN)),
+        );
+        let arguments = || (weights.clone(), a.x.clone(), a.dy.clone());
+        let second = |net: Net| {
+            let (w, x, dy) = arguments();
+            let gradient = (net.gradient)(&case.mlp, w, x, dy);
+            (gradient.clone() * gradient).sum().backward();
+        };
+        println!(
+            "    gradient and its derivative: fused {:.4} ms, plain {:.4} ms",
+            milliseconds(|| second(FUSED)),
+            milliseconds(|| second(PLAIN)),
+        );
     }
 }
