@@ -9,9 +9,12 @@ use web_sys::{ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
 
 use super::{
     adapter,
-    protocol::{Event, PROTOCOL, Reply, Request, decode, encode},
+    protocol::{Event, PROTOCOL, Reply, Request, Work, decode, encode},
 };
-use crate::experiments::spec::{DeviceChoice, Draft, Spec};
+use crate::experiments::{
+    live::Command,
+    spec::{DeviceChoice, Draft},
+};
 
 /// Time that a worker has to stop by itself before it is ended.
 const CANCEL_LIMIT_MS: u32 = 1_000;
@@ -57,15 +60,15 @@ impl Drop for Live {
 
 struct Job {
     number: u32,
-    spec: Spec,
+    work: Work,
     listener: Rc<dyn Fn(Event)>,
     silent: u32,
     stopping: Option<Timeout>,
 }
 
 impl Engine {
-    /// Runs an experiment; a running one is cancelled first.
-    pub fn start(&self, spec: Spec, listener: impl Fn(Event) + 'static) {
+    /// Does some work; what runs is cancelled first.
+    pub fn start(&self, work: Work, listener: impl Fn(Event) + 'static) {
         self.cancel();
         let replaced = self.0.borrow_mut().job.take();
         if let Some(job) = replaced {
@@ -78,7 +81,7 @@ impl Engine {
             let listener = Rc::new(listener);
             state.job = Some(Job {
                 number,
-                spec: spec.clone(),
+                work: work.clone(),
                 listener,
                 silent: 0,
                 stopping: None,
@@ -89,8 +92,8 @@ impl Engine {
         };
         let engine = self.clone();
         spawn_local(async move {
-            let (spec, flavour, note) = place(spec).await;
-            engine.launch(number, spec, flavour, note);
+            let (work, flavour, note) = place(work).await;
+            engine.launch(number, work, flavour, note);
         });
     }
 
@@ -117,12 +120,23 @@ impl Engine {
         }
     }
 
+    /// Does something to the running demonstration.
+    pub fn command(&self, command: Command) {
+        let state = self.0.borrow();
+        if let Some(job) = &state.job {
+            state.send(&Request::Command {
+                job: job.number,
+                command,
+            });
+        }
+    }
+
     /// Whether an experiment runs.
     pub fn is_busy(&self) -> bool {
         self.0.borrow().job.is_some()
     }
 
-    fn launch(&self, number: u32, spec: Spec, flavour: Flavour, note: Option<String>) {
+    fn launch(&self, number: u32, work: Work, flavour: Flavour, note: Option<String>) {
         if !self.is_current(number) {
             return;
         }
@@ -136,7 +150,7 @@ impl Engine {
             .as_ref()
             .is_some_and(|w| w.flavour == flavour);
         if let Some(job) = &mut self.0.borrow_mut().job {
-            job.spec = spec;
+            job.work = work;
         }
         if !reusable {
             match self.open(flavour) {
@@ -156,7 +170,7 @@ impl Engine {
         if let (Some(job), Some(Live { ready: true, .. })) = (&state.job, &state.worker) {
             state.send(&Request::Start {
                 job: job.number,
-                spec: job.spec.clone(),
+                work: job.work.clone(),
             });
         }
     }
@@ -226,19 +240,19 @@ impl Engine {
             return;
         };
         let first_line = why.lines().next().unwrap_or(why).to_owned();
-        let Some((number, spec)) = self
+        let Some((number, work)) = self
             .0
             .borrow()
             .job
             .as_ref()
-            .map(|j| (j.number, j.spec.clone()))
+            .map(|j| (j.number, j.work.clone()))
         else {
             return;
         };
         if dead.flavour == Flavour::Gpu {
             let note =
                 format!("WebGPU stopped working ({first_line}); the run starts again on the CPU");
-            return self.launch(number, on_cpu(spec), Flavour::Cpu, Some(note));
+            return self.launch(number, on_cpu(work), Flavour::Cpu, Some(note));
         }
         self.fail(format!(
             "the engine stopped unexpectedly ({first_line}); a fresh one takes its place, so you can run again"
@@ -311,26 +325,36 @@ impl State {
 }
 
 /// Chooses the worker file, and says so when a wish cannot be met.
-async fn place(spec: Spec) -> (Spec, Flavour, Option<String>) {
-    match (spec.device, adapter::find().await) {
-        (DeviceChoice::Cpu, _) => (spec, Flavour::Cpu, None),
-        (DeviceChoice::Webgpu, Ok(_)) => (spec, Flavour::Gpu, None),
-        (DeviceChoice::Auto, Ok(adapter)) if !adapter.software => (spec, Flavour::Gpu, None),
-        (DeviceChoice::Auto, _) => (on_cpu(spec), Flavour::Cpu, None),
-        (DeviceChoice::Webgpu, Err(why)) => (
-            on_cpu(spec),
-            Flavour::Cpu,
-            Some(format!("{why}; the run uses the CPU")),
-        ),
+async fn place(work: Work) -> (Work, Flavour, Option<String>) {
+    let device = match &work {
+        Work::Experiment(spec) => spec.device,
+        Work::Live => DeviceChoice::Cpu,
+    };
+    if device == DeviceChoice::Cpu {
+        return (work, Flavour::Cpu, None);
+    }
+    match (device, adapter::find().await) {
+        (DeviceChoice::Auto, Ok(adapter)) if adapter.software => (on_cpu(work), Flavour::Cpu, None),
+        (_, Ok(_)) => (work, Flavour::Gpu, None),
+        (DeviceChoice::Auto, Err(_)) => (on_cpu(work), Flavour::Cpu, None),
+        (_, Err(why)) => {
+            let note = format!("{why}; the run uses the CPU");
+            (on_cpu(work), Flavour::Cpu, Some(note))
+        }
     }
 }
 
-fn on_cpu(spec: Spec) -> Spec {
-    let draft = Draft {
-        device: DeviceChoice::Cpu,
-        ..spec.into()
-    };
-    draft.corrected().0
+fn on_cpu(work: Work) -> Work {
+    match work {
+        Work::Experiment(spec) => {
+            let draft = Draft {
+                device: DeviceChoice::Cpu,
+                ..spec.into()
+            };
+            Work::Experiment(draft.corrected().0)
+        }
+        Work::Live => Work::Live,
+    }
 }
 
 /// Address of the loader, with the build's mark so that no cache mixes two builds.

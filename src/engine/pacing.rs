@@ -5,6 +5,7 @@ use std::time::Duration;
 use web_time::Instant;
 
 use super::protocol::{Event, Progress};
+use crate::experiments::live::Command;
 
 /// Longest time that a job works before it lets others run.
 pub const SLICE: Duration = Duration::from_millis(25);
@@ -22,6 +23,12 @@ pub trait Host {
 
     /// Lets everything else on this thread run.
     fn breathe(&self) -> impl Future<Output = ()>;
+
+    /// Waits for so long.
+    fn sleep(&self, time: Duration) -> impl Future<Output = ()>;
+
+    /// What a visitor has done since the last call.
+    fn commands(&self) -> Vec<Command>;
 }
 
 /// Measures a training run: when to breathe, when to report, how fast it goes.

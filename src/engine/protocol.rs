@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::experiments::{
+    live::{Command, Tick},
     report::{Partial, Report},
     spec::Spec,
 };
@@ -21,18 +22,34 @@ pub enum Request {
         /// Its [`PROTOCOL`].
         protocol: u32,
     },
-    /// Run an experiment.
+    /// Run something.
     Start {
         /// Number of the job, chosen by the page; every event carries it.
         job: u32,
         /// What to run.
-        spec: Spec,
+        work: Work,
+    },
+    /// Do something to a running demonstration.
+    Command {
+        /// Number of its job.
+        job: u32,
+        /// What to do.
+        command: Command,
     },
     /// Stop a job.
     Cancel {
         /// Its number.
         job: u32,
     },
+}
+
+/// What a job does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Work {
+    /// Trains and evaluates a model.
+    Experiment(Spec),
+    /// Runs the live demonstration until it is cancelled.
+    Live,
 }
 
 /// From the engine to the page.
@@ -74,6 +91,13 @@ pub enum Event {
     Progress(Progress),
     /// A result on the way.
     Partial(Partial),
+    /// Steps of the live demonstration.
+    Ticks {
+        /// The steps since the last message.
+        ticks: Vec<Tick>,
+        /// Time that one step took [s].
+        seconds_a_tick: f64,
+    },
     /// The end, with everything.
     Finished(Box<Report>),
     /// Stopped on request.
@@ -107,7 +131,7 @@ pub struct Progress {
     pub step: usize,
     /// Steps in all.
     pub steps: usize,
-    /// Training loss: mean squared error over the target's variance.
+    /// Training loss: mean squared error, in the target's unit squared.
     pub loss: f64,
     /// Speed.
     pub steps_per_second: f64,

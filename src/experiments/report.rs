@@ -20,7 +20,7 @@ pub struct Report {
     pub seconds: f64,
     /// Steps taken; fewer than asked for if training had stopped to improve.
     pub steps: usize,
-    /// Training loss over the target's variance: step and value.
+    /// Training loss in the target's unit squared: step and value.
     pub losses: Vec<(usize, f64)>,
     /// How well the model does in the new environment.
     pub adaptation: Adaptation,
