@@ -120,6 +120,11 @@ impl Engine {
         }
     }
 
+    /// Ends the worker and forgets what ran.
+    pub fn close(&self) {
+        *self.0.borrow_mut() = State::default();
+    }
+
     /// Does something to the running demonstration.
     pub fn command(&self, command: Command) {
         let state = self.0.borrow();
