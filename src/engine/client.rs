@@ -47,7 +47,8 @@ struct Live {
     flavour: Flavour,
     ready: bool,
     // Kept alive for as long as the worker may call them.
-    _listeners: (Closure<dyn Fn(MessageEvent)>, Closure<dyn Fn(ErrorEvent)>),
+    _heard: Closure<dyn Fn(MessageEvent)>,
+    _failed: Closure<dyn Fn(ErrorEvent)>,
 }
 
 impl Drop for Live {
@@ -210,7 +211,8 @@ impl Engine {
             worker,
             flavour,
             ready: false,
-            _listeners: (heard, failed),
+            _heard: heard,
+            _failed: failed,
         })
     }
 

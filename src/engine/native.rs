@@ -36,7 +36,6 @@ impl Job {
             cancel: cancel.clone(),
             received,
         };
-        #[expect(clippy::disallowed_methods, reason = "this module is native only")]
         std::thread::spawn(move || pollster::block_on(jobs::run(&work, &host)));
         Self {
             events,

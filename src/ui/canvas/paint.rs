@@ -14,7 +14,7 @@ use super::{
     tint::shape_colour,
 };
 use crate::{
-    charts::{self, Chart, ChartError, FieldChart, Hue, Theme},
+    charts::{self, Chart, ChartError, FieldChart, Hue, Outline, Theme},
     systems::Shape,
     ui::browser::pixel_ratio,
 };
@@ -268,6 +268,7 @@ pub fn field(
         fill(&context, &camera, &outline.points);
         context.set_stroke_style_str(&theme.ink.css(0.9));
         context.stroke();
+        sign(&context, &camera, outline, theme);
     }
     for &point in points {
         let pixel = camera.to_pixel(point);
@@ -280,6 +281,35 @@ pub fn field(
         cross(&context, camera.to_pixel(cursor), theme);
     }
     Some(camera)
+}
+
+/// A plus or a minus on a round source; plates are told apart by colour and place.
+fn sign(context: &CanvasRenderingContext2d, camera: &Camera, outline: &Outline, theme: &Theme) {
+    let ends = |axis: usize| {
+        let places = outline.points.iter().map(|point| point[axis]);
+        places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
+            (low.min(x), high.max(x))
+        })
+    };
+    let ((left, right), (bottom, top)) = (ends(0), ends(1));
+    let size = camera.length(right - left, 0.0);
+    let is_round = (size - camera.length(top - bottom, 0.0)).abs() < 0.1 * size;
+    if outline.sign == 0 || !is_round || size < 8.0 {
+        return;
+    }
+    let [x, y] = camera.to_pixel([(left + right) / 2.0, (bottom + top) / 2.0]);
+    let arm = 0.24 * size;
+    context.set_stroke_style_str(&theme.paper.css(1.0));
+    context.set_line_width((0.1 * size).max(1.5));
+    context.begin_path();
+    context.move_to(x - arm, y);
+    context.line_to(x + arm, y);
+    if outline.sign > 0 {
+        context.move_to(x, y - arm);
+        context.line_to(x, y + arm);
+    }
+    context.stroke();
+    context.set_line_width(1.0);
 }
 
 fn cross(context: &CanvasRenderingContext2d, [x, y]: [f64; 2], theme: &Theme) {

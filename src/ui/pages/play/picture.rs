@@ -6,7 +6,7 @@ use super::demo::Point;
 use crate::{
     charts::{Axis, Chart, Event, Hue, LineChart, Series},
     experiments::live::{MASSES, Tick},
-    systems::{Robot as _, cartpole::Cartpole},
+    systems::{Robot as _, Role, Shape, cartpole::Cartpole},
     ui::canvas::{Actor, Scene},
 };
 
@@ -14,19 +14,31 @@ use crate::{
 pub fn scene(tick: &Tick) -> Scene {
     let cartpole = Cartpole::default();
     let masses = [tick.mass, MASSES[1]];
-    let shapes = |masses: &[f64], state: &[f64]| cartpole.sketch(masses, state);
-    let first = |state: &[f64]| state.first().copied().unwrap_or(0.0);
+    // The rail of the sketch ends where this cart goes on; the scene's own ground does not.
+    let (rail, _) = split(cartpole.sketch(&masses, &tick.reference));
+    let ground = rail.iter().find_map(|shape| match shape {
+        Shape::Line { points, .. } => points.first().map(|point| point[1]),
+        _ => None,
+    });
+    let robot = |state: &[f64]| split(cartpole.sketch(&masses, state)).1;
     Scene {
         world: [[-2.2, -1.35], [2.2, 0.75]],
-        follow: Some(first(&tick.reference)),
-        ground: None,
+        follow: tick.reference.first().copied(),
+        ground,
         actors: vec![
-            Actor::ghost(shapes(&MASSES, &tick.reference), Hue::Oracle),
-            Actor::ghost(shapes(&masses, &tick.textbook), Hue::Analytic),
-            Actor::solid(shapes(&masses, &tick.adaptive), Hue::Camel),
+            Actor::ghost(robot(&tick.reference), Hue::Oracle),
+            Actor::ghost(robot(&tick.textbook), Hue::Analytic),
+            Actor::solid(robot(&tick.adaptive), Hue::Camel),
         ],
         trails: Vec::new(),
     }
+}
+
+/// The ground, and everything else.
+fn split(shapes: Vec<Shape>) -> (Vec<Shape>, Vec<Shape>) {
+    shapes
+        .into_iter()
+        .partition(|shape| shape.role() == Role::Ground)
 }
 
 /// The picture in words.
