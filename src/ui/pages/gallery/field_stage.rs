@@ -104,6 +104,7 @@ fn Map(
             }}
         </p>
     }
+    .into_any()
 }
 
 /// What the colours stand for.
@@ -127,6 +128,7 @@ fn Scale(
             <span>{end(|(_, high)| high)}</span>
         </div>
     }
+    .into_any()
 }
 
 fn words(chart: &FieldChart) -> String {
