@@ -19,7 +19,10 @@ impl Learned {
     pub fn new(model: Arc<Model>) -> Option<Self> {
         let probe = vec![0.0; model.input_size()];
         model.features(&probe).ok()?;
-        Some(Self { model, workspace: Workspace::default() })
+        Some(Self {
+            model,
+            workspace: Workspace::default(),
+        })
     }
 }
 
@@ -31,6 +34,8 @@ impl AffineModel for Learned {
     fn features_into(&mut self, inputs: &[f64], features: &mut [f64]) -> f64 {
         // The sizes were checked when it was made, so this cannot fail; a row of another length
         // would give no number rather than a wrong one.
-        self.model.features_into(inputs, features, &mut self.workspace).unwrap_or(f64::NAN)
+        self.model
+            .features_into(inputs, features, &mut self.workspace)
+            .unwrap_or(f64::NAN)
     }
 }

@@ -4,6 +4,7 @@
 pub mod evaluate;
 pub mod learned;
 pub mod link;
+pub mod live;
 pub mod report;
 pub mod run;
 pub mod spec;

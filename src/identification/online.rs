@@ -57,7 +57,7 @@ pub enum Readout {
     /// The weights are the physical parameters.
     Direct,
     /// The weights are task weights; the map ω ↦ φ reads them.
-    Map(AffineMap),
+    Map(Box<AffineMap>),
 }
 
 /// Recursive least squares with change detection on any affine model.
@@ -208,9 +208,14 @@ mod tests {
         let map = AffineMap::fit(&phi, &grams, rank, affine_map::Offset::Free, None).unwrap();
         let model = KnownFeatures::new(Cartpole::default());
         let start = [1.5, 0.3];
-        let mut mapped =
-            OnlineLeastSquares::new(model, &start, settings(None), None, Readout::Map(map))
-                .unwrap();
+        let mut mapped = OnlineLeastSquares::new(
+            model,
+            &start,
+            settings(None),
+            None,
+            Readout::Map(Box::new(map)),
+        )
+        .unwrap();
         let mut direct = online(None);
         noticed(&mut mapped, [1.8, 0.25], [1.8, 0.25]);
         noticed(&mut direct, [1.8, 0.25], [1.8, 0.25]);

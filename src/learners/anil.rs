@@ -24,7 +24,6 @@ pub(super) const METHOD: Method = Method {
     equation: "F(x; θ, w) = wᵀ v(x; θ), w by gradient steps from a learned start",
     zero_shot: false,
     trained_as: "anil",
-    build,
 };
 
 /// Almost no inner loop.
@@ -37,7 +36,7 @@ struct Anil {
     first_order: bool,
 }
 
-fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
+pub(super) fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
     Ok(Arc::new(Anil {
         backbone: Backbone::new(settings, shape.inputs)?,
         rate: settings.inner_rate,

@@ -22,7 +22,6 @@ pub(super) const METHOD: Method = Method {
     equation: "F(x; θ, ξ) = h(x, ξ; θ), ξ by gradient steps from 0",
     zero_shot: false,
     trained_as: "cavia",
-    build,
 };
 
 /// Fast context adaptation via meta-learning.
@@ -36,7 +35,7 @@ struct Cavia {
     first_order: bool,
 }
 
-fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
+pub(super) fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
     let inputs = shape.inputs + settings.rank;
     let sizes: Vec<usize> = [&[inputs], &settings.hidden[..], &[1]].concat();
     Ok(Arc::new(Cavia {

@@ -26,7 +26,6 @@ pub(super) const METHOD: Method = Method {
     equation: "F(x; θ) = wᵀ v(x; θ), all weights by gradient steps from a learned start",
     zero_shot: false,
     trained_as: "maml",
-    build,
 };
 
 /// Model-agnostic meta-learning.
@@ -39,7 +38,7 @@ struct Maml {
     first_order: bool,
 }
 
-fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
+pub(super) fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
     let sizes: Vec<usize> = [&[shape.inputs], &settings.hidden[..], &[settings.rank]].concat();
     Ok(Arc::new(Maml {
         features: Mlp::new(sizes)?,

@@ -73,7 +73,7 @@ pub(super) fn solve(
     let singular = |pivot| LearnerError::SingularGram { rank, pivot };
     let cholesky = Cholesky::new(gram).ok_or_else(|| singular(0.0))?;
     let smallest = cholesky.l_dirty().diagonal().map(|l| l * l).min();
-    if !(smallest > LEAST_PIVOT * largest) {
+    if smallest.is_nan() || smallest <= LEAST_PIVOT * largest {
         return Err(singular(smallest / largest));
     }
     Ok(cholesky.solve(&moment).as_slice().to_vec())

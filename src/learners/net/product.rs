@@ -27,8 +27,10 @@ impl Instructions for Common {
 }
 
 /// AVX2 with fused multiply-add.
+#[cfg(target_arch = "x86_64")]
 pub struct Avx2;
 
+#[cfg(target_arch = "x86_64")]
 impl Instructions for Avx2 {
     const WIDE: bool = true;
 }

@@ -16,7 +16,12 @@ use crate::{
 #[component]
 pub fn Results() -> impl IntoView {
     let session = expect_context::<Session>();
-    move || session.report.get().map(|report| view! { <Report report /> })
+    move || {
+        session
+            .report
+            .get()
+            .map(|report| view! { <Report report /> })
+    }
 }
 
 /// One report.
