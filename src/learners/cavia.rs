@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{
     Adapted, Batch, Learner, LearnerError, Loss, Method, Settings, Shape, Shots, Workspace,
-    host::Scratch, net::Mlp,
+    descent::Descent, host::Scratch, net::Mlp,
 };
 
 /// CAVIA.
@@ -119,24 +119,32 @@ impl Learner for Cavia {
     fn adapt(&self, parameters: &[f64], shots: Shots) -> Result<Adapted, LearnerError> {
         let count = shots.targets.len();
         let width = self.net.input_size();
-        let mut context = vec![0.0; self.contexts()];
         let mut outputs = vec![0.0; count];
         let (mut joined, mut pulls) = (Vec::new(), vec![0.0; count * width]);
         let mut scratch = Scratch::default();
-        for _ in 0..self.adaptation_steps {
-            self.join_rows(shots.inputs, &context, &mut joined);
+        let descent = Descent {
+            rate: self.rate,
+            plain_steps: self.inner_steps,
+            steps: self.adaptation_steps,
+        };
+        let context = descent.run(vec![0.0; self.contexts()], |context, gradient| {
+            self.join_rows(shots.inputs, context, &mut joined);
             scratch.outputs(&self.net, parameters, &joined, &mut outputs);
+            let mut loss = 0.0;
             for (output, y) in outputs.iter_mut().zip(shots.targets) {
+                loss += 0.5 * (*output - y).powi(2) / count as f64;
                 *output = (*output - y) / count as f64;
             }
             let at = (parameters, &joined[..], &outputs[..]);
             scratch.input_gradient(&self.net, at, &mut pulls);
+            gradient.fill(0.0);
             for row in pulls.chunks_exact(width) {
-                for (xi, pull) in context.iter_mut().zip(&row[self.inputs..]) {
-                    *xi -= self.rate * pull;
+                for (g, pull) in gradient.iter_mut().zip(&row[self.inputs..]) {
+                    *g += pull;
                 }
             }
-        }
+            loss
+        });
         Ok(Adapted::of_context(context))
     }
 

@@ -19,6 +19,7 @@ mod batches;
 mod camel;
 mod cavia;
 mod coda;
+mod descent;
 mod error;
 mod host;
 mod lbfgs;

@@ -61,10 +61,10 @@ pub(super) fn solve(
     let mut gram = prior.precision.clone();
     let mut moment = &prior.precision * &prior.mean;
     for (row, &y) in features.chunks_exact(rank).zip(targets) {
-        for i in 0..rank {
-            moment[i] += row[i] * y;
-            for j in 0..=i {
-                gram[(i, j)] += row[i] * row[j];
+        for (i, &v) in row.iter().enumerate() {
+            moment[i] += v * y;
+            for (j, &other) in row[..=i].iter().enumerate() {
+                gram[(i, j)] += v * other;
             }
         }
     }
