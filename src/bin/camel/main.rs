@@ -6,6 +6,8 @@ fn main() {}
 #[cfg(not(target_arch = "wasm32"))]
 mod merits;
 #[cfg(not(target_arch = "wasm32"))]
+mod output;
+#[cfg(not(target_arch = "wasm32"))]
 mod pretrain;
 #[cfg(not(target_arch = "wasm32"))]
 mod serve;

@@ -11,7 +11,7 @@ use camel_lab::{
 };
 use serde::Serialize;
 
-use crate::pretrain::train;
+use crate::{output::write, pretrain::train};
 
 /// Where a model comes from and where figures go.
 #[derive(clap::Args)]
@@ -55,11 +55,7 @@ impl Source {
 
     fn write(&self, figures: &impl Serialize) -> Result<(), String> {
         let lines = serde_json::to_string_pretty(figures).map_err(text)?;
-        if self.json == "-" {
-            println!("{lines}");
-            return Ok(());
-        }
-        fs::write(&self.json, lines).map_err(|error| format!("cannot write {}: {error}", self.json))
+        write(&self.json, &(lines + "\n"))
     }
 }
 
