@@ -258,7 +258,7 @@ mod tests {
     fn identifier() -> Identifier<Imperfect> {
         let system = Cartpole::default();
         let phi = system.environments(Split::Train, 0);
-        let validation = validation_tasks(&system, 1, 32).unwrap();
+        let validation = validation_tasks(&system, 1, 8).unwrap();
         let model = Imperfect(KnownFeatures::new(system));
         Identifier::new(model, &phi, &phi, &validation).unwrap()
     }

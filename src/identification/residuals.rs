@@ -100,25 +100,20 @@ fn correlation(trajectories: &[Vec<f64>]) -> f64 {
         .min(LARGEST_CORRELATION)
 }
 
-/// `count` test-like tasks, spread evenly over the training environments.
+/// Test-like tasks in the training environments, `each` of them per environment.
 pub fn validation_tasks(
     system: &dyn System,
     seed: u64,
-    count: usize,
+    each: usize,
 ) -> Result<Vec<Task>, SystemError> {
     let environments = system.environments(Split::Train, seed);
-    let many = environments.len();
-    (0..count)
-        .map(|k| {
-            let environment = if count < many {
-                k * many / count
-            } else {
-                k % many
-            };
-            let seed = seed.wrapping_add(k as u64);
-            system.task(&environments[environment], Split::Test, seed)
-        })
-        .collect()
+    let mut tasks = Vec::with_capacity(environments.len() * each);
+    for parameters in &environments {
+        for k in 0..each as u64 {
+            tasks.push(system.task(parameters, Split::Test, seed.wrapping_add(k))?);
+        }
+    }
+    Ok(tasks)
 }
 
 /// Residuals `y − c(x) − wᵀ v(x)` of a task, in order.
