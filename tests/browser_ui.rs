@@ -17,7 +17,7 @@ use camel_lab::{
         entry::Range,
     },
 };
-use leptos::{mount::mount_to, prelude::*, task::tick};
+use leptos::{mount::mount_to, prelude::*};
 use wasm_bindgen::{JsCast, prelude::wasm_bindgen};
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 use web_sys::{Element, HtmlCanvasElement, HtmlElement, HtmlInputElement, HtmlSelectElement};
@@ -93,10 +93,15 @@ fn labelled<T: JsCast>(place: &HtmlElement, label: &str) -> T {
     found.dyn_into().ok().expect("another kind of element")
 }
 
+/// Lets effects, and the effects of effects, run.
+async fn settled() {
+    sleep(30).await;
+}
+
 async fn type_into(input: &HtmlInputElement, text: &str) {
     input.set_value(text);
     fire(input, "input");
-    tick().await;
+    settled().await;
 }
 
 fn text_of(place: &HtmlElement, selector: &str) -> String {
@@ -124,7 +129,7 @@ async fn a_number_out_of_range_gets_a_message_and_leaves_the_value() {
         };
         view! { <NumberField label="Rank" value=value on_change=move |v| value.set(v) range=range unit="1" /> }
     });
-    tick().await;
+    settled().await;
     let input: HtmlInputElement = labelled(&place, "Rank");
     assert_eq!(input.value(), "4");
     type_into(&input, "900").await;
@@ -141,7 +146,7 @@ async fn a_number_out_of_range_gets_a_message_and_leaves_the_value() {
         Some("false")
     );
     value.set(2.0);
-    tick().await;
+    settled().await;
     assert_eq!(input.value(), "2");
 }
 
@@ -157,7 +162,7 @@ async fn half_typed_numbers_are_not_overwritten() {
         };
         view! { <NumberField label="Noise" value=value on_change=move |v| value.set(v) range=range /> }
     });
-    tick().await;
+    settled().await;
     let input: HtmlInputElement = labelled(&place, "Noise");
     for (typed, read) in [("0.", 0.0), ("0.0", 0.0), ("0.05", 0.05)] {
         type_into(&input, typed).await;
@@ -180,7 +185,7 @@ async fn a_slider_says_its_value_with_its_unit() {
         };
         view! { <Slider label="Cart mass M" unit="kg" value=value on_input=move |v| value.set(v) range=range step=0.05 /> }
     });
-    tick().await;
+    settled().await;
     let input: HtmlInputElement = labelled(&place, "Cart mass M");
     assert_eq!(input.value(), "1.5");
     type_into(&input, "3").await;
@@ -201,12 +206,12 @@ async fn a_choice_is_shown_and_changed() {
             .to_vec();
         view! { <SelectField label="Method" options=options value=value on_change=move |v| value.set(v) /> }
     });
-    tick().await;
+    settled().await;
     let select: HtmlSelectElement = labelled(&place, "Method");
     assert_eq!(select.value(), "anil");
     select.set_value("camel");
     fire(&select, "change");
-    tick().await;
+    settled().await;
     assert_eq!(value.get_untracked(), "camel");
 }
 
@@ -243,7 +248,7 @@ async fn the_data_of_a_chart_is_a_table() {
     let place = place();
     let chart = Signal::stored(curve(1000));
     let _page = mount_to(place.clone(), move || view! { <ChartView chart=chart /> });
-    tick().await;
+    settled().await;
     assert!(place.query_selector("table").unwrap().is_none());
     find::<HtmlElement>(&place, "details.details > summary").click();
     sleep(200).await;
@@ -300,7 +305,7 @@ async fn points_are_placed_moved_and_removed_by_pointer_and_keyboard() {
     let canvas: HtmlCanvasElement = find(&place, "canvas[role=application]");
     assert!(is_painted(&canvas));
     point(&canvas, "pointerdown", 0.75, 0.5);
-    tick().await;
+    settled().await;
     let at = points.get_untracked()[0];
     assert!(
         (at[0] - 0.5).abs() < 0.01 && (at[1] - 0.5).abs() < 0.02,
@@ -308,11 +313,11 @@ async fn points_are_placed_moved_and_removed_by_pointer_and_keyboard() {
     );
     point(&canvas, "pointermove", 0.25, 0.5);
     point(&canvas, "pointerup", 0.25, 0.5);
-    tick().await;
+    settled().await;
     assert!((points.get_untracked()[0][0] + 0.5).abs() < 0.01);
     for (key, left) in [("Enter", 2), ("Delete", 1)] {
         press(&canvas, key);
-        tick().await;
+        settled().await;
         assert_eq!(points.get_untracked().len(), left, "after {key}");
     }
 }
@@ -327,7 +332,7 @@ async fn a_table_has_headings_and_exports() {
     let _page = mount_to(place.clone(), move || {
         view! { <DataTable table=table best=Signal::stored(vec![(0, 1)]) /> }
     });
-    tick().await;
+    settled().await;
     assert_eq!(text_of(&place, "h3"), "Errors");
     assert_eq!(text_of(&place, "th[scope=row]"), "CAMEL");
     assert_eq!(text_of(&place, ".best"), "0.01");
@@ -345,7 +350,7 @@ async fn a_notice_is_read_out_and_can_be_closed() {
             </Notice>
         }
     });
-    tick().await;
+    settled().await;
     assert!(text_of(&place, "[role=alert]").contains("It failed"));
     find::<HtmlElement>(&place, "[aria-label=Close]").click();
     assert!(closed.get_untracked());
@@ -358,11 +363,11 @@ async fn progress_shows_what_is_known() {
     let _page = mount_to(place.clone(), move || {
         view! { <ProgressBar label="Training" part=part done=Signal::stored("step 1".to_owned()) /> }
     });
-    tick().await;
+    settled().await;
     let bar: Element = find(&place, "progress[aria-label=Training]");
     assert!(bar.get_attribute("value").is_none());
     part.set(Some(0.62));
-    tick().await;
+    settled().await;
     assert_eq!(bar.get_attribute("value").as_deref(), Some("0.62"));
     assert!(text_of(&place, ".progress-line__text").contains("62 % · step 1"));
 }
@@ -372,7 +377,7 @@ async fn the_link_to_share_is_shown() {
     let place = place();
     let link = Signal::stored("https://example.org/#v=1".to_owned());
     let _page = mount_to(place.clone(), move || view! { <ShareBox link=link /> });
-    tick().await;
+    settled().await;
     let input: HtmlInputElement = labelled(&place, "Link to this page");
     assert_eq!(input.value(), "https://example.org/#v=1");
     find::<HtmlElement>(&place, "button").click();

@@ -4,8 +4,11 @@
 use std::time::{Duration, Instant};
 
 use camel_lab::{
-    engine::{native::Job, protocol::Event},
-    experiments::link::Link,
+    engine::{
+        native::Job,
+        protocol::{Event, Work},
+    },
+    experiments::{link::Link, live::Command},
 };
 
 mod golden;
@@ -24,10 +27,32 @@ fn a_native_run_repeats_the_golden_losses() {
 #[test]
 fn a_job_is_cancelled_within_a_tenth_of_a_second() {
     let (link, _) = Link::read("#/experiments?v=1&system=cartpole&steps=200000&device=cpu");
-    let job = Job::start(link.spec);
+    let job = Job::start(Work::Experiment(link.spec));
     while !matches!(job.events.recv().unwrap(), Event::Progress(_)) {}
     let asked = Instant::now();
     job.cancel();
     while !matches!(job.events.recv().unwrap(), Event::Cancelled) {}
-    assert!(asked.elapsed() < Duration::from_millis(100), "{:?}", asked.elapsed());
+    assert!(
+        asked.elapsed() < Duration::from_millis(100),
+        "{:?}",
+        asked.elapsed()
+    );
+}
+
+#[test]
+fn the_demonstration_obeys_on_a_thread() {
+    let job = Job::start(Work::Live);
+    let next = || match job.events.recv_timeout(Duration::from_secs(20)).unwrap() {
+        Event::Ticks { ticks, .. } => ticks.into_iter().map(|tick| tick.mass).collect(),
+        Event::Note(note) => panic!("{note}"),
+        _ => Vec::new(),
+    };
+    job.command(Command::CartMass(3.0));
+    job.command(Command::Speed(10.0));
+    let mut masses: Vec<f64> = Vec::new();
+    while masses.last() != Some(&3.0) {
+        masses.extend(next());
+    }
+    job.cancel();
+    while !matches!(job.events.recv().unwrap(), Event::Cancelled) {}
 }

@@ -18,7 +18,6 @@ mod path;
 mod pen;
 mod scatter;
 mod series;
-pub mod streamlines;
 pub mod table;
 pub mod theme;
 
@@ -40,7 +39,6 @@ pub use lines::LineChart;
 pub use loss::loss_chart;
 pub use scatter::ScatterChart;
 pub use series::{Event, Level, Series};
-pub use streamlines::field_lines;
 pub use table::Table;
 pub use theme::{Hue, Theme};
 

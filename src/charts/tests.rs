@@ -18,7 +18,7 @@ fn kinds() -> Vec<Chart> {
     let field = FieldChart {
         title: "Potential".into(),
         quantity: Axis::linear("potential", "V"),
-        lines: field_lines(|_| [1.0, 0.2], [[-1.0, 0.0], [1.0, 1.0]], 12),
+        lines: vec![vec![[-1.0, 0.1], [0.0, 0.4], [1.0, 0.3]]],
         outlines: vec![Outline {
             points: vec![[0.0, 0.2], [0.4, 0.2], [0.4, 0.3]],
             sign: 1,

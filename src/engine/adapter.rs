@@ -21,31 +21,46 @@ const NEEDED_FEATURE: &str = "timestamp-query";
 /// The adapter, or in one sentence why there is none to use.
 pub async fn find() -> Result<Adapter, String> {
     let missing = || "this browser has no WebGPU".to_owned();
-    let gpu = get(&global(), "navigator").and_then(|n| get(&n, "gpu")).ok_or_else(missing)?;
+    let gpu = get(&global(), "navigator")
+        .and_then(|n| get(&n, "gpu"))
+        .ok_or_else(missing)?;
     let request = get(&gpu, "requestAdapter").ok_or_else(missing)?;
-    let promise = request.dyn_into::<Function>().and_then(|f| f.call0(&gpu)).map_err(|_| missing())?;
+    let promise = request
+        .dyn_into::<Function>()
+        .and_then(|f| f.call0(&gpu))
+        .map_err(|_| missing())?;
     let adapter = JsFuture::from(promise.unchecked_into::<Promise>())
         .await
         .ok()
         .filter(|adapter| !adapter.is_null() && !adapter.is_undefined())
         .ok_or("WebGPU found no graphics adapter")?;
     if !has_feature(&adapter, NEEDED_FEATURE) {
-        return Err(format!("the graphics adapter lacks the WebGPU feature {NEEDED_FEATURE}"));
+        return Err(format!(
+            "the graphics adapter lacks the WebGPU feature {NEEDED_FEATURE}"
+        ));
     }
     let info = get(&adapter, "info").unwrap_or(JsValue::NULL);
     let words = ["vendor", "architecture", "description"].map(|key| text(&info, key));
-    let name = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    let name = words
+        .into_iter()
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ");
     let fallback = get(&info, "isFallbackAdapter").is_some_and(|flag| flag.is_truthy());
     let software = fallback || name.to_lowercase().contains("swiftshader");
     Ok(Adapter { name, software })
 }
 
 fn get(object: &JsValue, key: &str) -> Option<JsValue> {
-    Reflect::get(object, &key.into()).ok().filter(|value| !value.is_undefined() && !value.is_null())
+    Reflect::get(object, &key.into())
+        .ok()
+        .filter(|value| !value.is_undefined() && !value.is_null())
 }
 
 fn text(object: &JsValue, key: &str) -> String {
-    get(object, key).and_then(|value| value.as_string()).unwrap_or_default()
+    get(object, key)
+        .and_then(|value| value.as_string())
+        .unwrap_or_default()
 }
 
 fn has_feature(adapter: &JsValue, feature: &str) -> bool {

@@ -9,9 +9,12 @@ use web_sys::{ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
 
 use super::{
     adapter,
-    protocol::{Event, PROTOCOL, Reply, Request, decode, encode},
+    protocol::{Event, PROTOCOL, Reply, Request, Work, decode, encode},
 };
-use crate::experiments::spec::{DeviceChoice, Draft, Spec};
+use crate::experiments::{
+    live::Command,
+    spec::{DeviceChoice, Draft},
+};
 
 /// Time that a worker has to stop by itself before it is ended.
 const CANCEL_LIMIT_MS: u32 = 1_000;
@@ -44,7 +47,8 @@ struct Live {
     flavour: Flavour,
     ready: bool,
     // Kept alive for as long as the worker may call them.
-    _listeners: (Closure<dyn Fn(MessageEvent)>, Closure<dyn Fn(ErrorEvent)>),
+    _heard: Closure<dyn Fn(MessageEvent)>,
+    _failed: Closure<dyn Fn(ErrorEvent)>,
 }
 
 impl Drop for Live {
@@ -57,15 +61,15 @@ impl Drop for Live {
 
 struct Job {
     number: u32,
-    spec: Spec,
+    work: Work,
     listener: Rc<dyn Fn(Event)>,
     silent: u32,
     stopping: Option<Timeout>,
 }
 
 impl Engine {
-    /// Runs an experiment; a running one is cancelled first.
-    pub fn start(&self, spec: Spec, listener: impl Fn(Event) + 'static) {
+    /// Does some work; what runs is cancelled first.
+    pub fn start(&self, work: Work, listener: impl Fn(Event) + 'static) {
         self.cancel();
         let replaced = self.0.borrow_mut().job.take();
         if let Some(job) = replaced {
@@ -76,15 +80,21 @@ impl Engine {
             state.last_job += 1;
             let number = state.last_job;
             let listener = Rc::new(listener);
-            state.job = Some(Job { number, spec: spec.clone(), listener, silent: 0, stopping: None });
+            state.job = Some(Job {
+                number,
+                work: work.clone(),
+                listener,
+                silent: 0,
+                stopping: None,
+            });
             let engine = self.clone();
             state.watch = Some(Interval::new(WATCH_MS, move || engine.look()));
             number
         };
         let engine = self.clone();
         spawn_local(async move {
-            let (spec, flavour, note) = place(spec).await;
-            engine.launch(number, spec, flavour, note);
+            let (work, flavour, note) = place(work).await;
+            engine.launch(number, work, flavour, note);
         });
     }
 
@@ -92,7 +102,13 @@ impl Engine {
     pub fn cancel(&self) {
         let number = self.0.borrow().job.as_ref().map(|job| job.number);
         let Some(number) = number else { return };
-        if !self.0.borrow().worker.as_ref().is_some_and(|worker| worker.ready) {
+        if !self
+            .0
+            .borrow()
+            .worker
+            .as_ref()
+            .is_some_and(|worker| worker.ready)
+        {
             return self.give_up(number);
         }
         let mut state = self.0.borrow_mut();
@@ -105,21 +121,42 @@ impl Engine {
         }
     }
 
+    /// Ends the worker and forgets what ran.
+    pub fn close(&self) {
+        *self.0.borrow_mut() = State::default();
+    }
+
+    /// Does something to the running demonstration.
+    pub fn command(&self, command: Command) {
+        let state = self.0.borrow();
+        if let Some(job) = &state.job {
+            state.send(&Request::Command {
+                job: job.number,
+                command,
+            });
+        }
+    }
+
     /// Whether an experiment runs.
     pub fn is_busy(&self) -> bool {
         self.0.borrow().job.is_some()
     }
 
-    fn launch(&self, number: u32, spec: Spec, flavour: Flavour, note: Option<String>) {
+    fn launch(&self, number: u32, work: Work, flavour: Flavour, note: Option<String>) {
         if !self.is_current(number) {
             return;
         }
         if let Some(note) = note {
             self.emit(number, Event::Note(note));
         }
-        let reusable = self.0.borrow().worker.as_ref().is_some_and(|w| w.flavour == flavour);
+        let reusable = self
+            .0
+            .borrow()
+            .worker
+            .as_ref()
+            .is_some_and(|w| w.flavour == flavour);
         if let Some(job) = &mut self.0.borrow_mut().job {
-            job.spec = spec;
+            job.work = work;
         }
         if !reusable {
             match self.open(flavour) {
@@ -137,7 +174,10 @@ impl Engine {
     fn send_start(&self) {
         let state = self.0.borrow();
         if let (Some(job), Some(Live { ready: true, .. })) = (&state.job, &state.worker) {
-            state.send(&Request::Start { job: job.number, spec: job.spec.clone() });
+            state.send(&Request::Start {
+                job: job.number,
+                work: job.work.clone(),
+            });
         }
     }
 
@@ -147,7 +187,11 @@ impl Engine {
         let worker = Worker::new_with_options(&address(flavour), &options)?;
         let engine = self.clone();
         let heard = Closure::<dyn Fn(MessageEvent)>::new(move |message: MessageEvent| {
-            if let Some(reply) = message.data().as_string().and_then(|text| decode(&text).ok()) {
+            if let Some(reply) = message
+                .data()
+                .as_string()
+                .and_then(|text| decode(&text).ok())
+            {
                 engine.hear(reply);
             }
         });
@@ -155,11 +199,21 @@ impl Engine {
         let failed = Closure::<dyn Fn(ErrorEvent)>::new(move |error: ErrorEvent| {
             error.prevent_default();
             let text = error.message();
-            engine.mourn(if text.is_empty() { "its file could not be loaded" } else { &text });
+            engine.mourn(if text.is_empty() {
+                "its file could not be loaded"
+            } else {
+                &text
+            });
         });
         worker.set_onmessage(Some(heard.as_ref().unchecked_ref()));
         worker.set_onerror(Some(failed.as_ref().unchecked_ref()));
-        Ok(Live { worker, flavour, ready: false, _listeners: (heard, failed) })
+        Ok(Live {
+            worker,
+            flavour,
+            ready: false,
+            _heard: heard,
+            _failed: failed,
+        })
     }
 
     fn hear(&self, reply: Reply) {
@@ -167,7 +221,9 @@ impl Engine {
             job.silent = 0;
         }
         match reply {
-            Reply::Ready { protocol: PROTOCOL, .. } => {
+            Reply::Ready {
+                protocol: PROTOCOL, ..
+            } => {
                 if let Some(worker) = &mut self.0.borrow_mut().worker {
                     worker.ready = true;
                 }
@@ -187,14 +243,23 @@ impl Engine {
 
     /// Replaces a worker that died. What ran on the GPU starts again on the CPU.
     fn mourn(&self, why: &str) {
-        let Some(dead) = self.0.borrow_mut().worker.take() else { return };
+        let Some(dead) = self.0.borrow_mut().worker.take() else {
+            return;
+        };
         let first_line = why.lines().next().unwrap_or(why).to_owned();
-        let Some((number, spec)) = self.0.borrow().job.as_ref().map(|j| (j.number, j.spec.clone())) else {
+        let Some((number, work)) = self
+            .0
+            .borrow()
+            .job
+            .as_ref()
+            .map(|j| (j.number, j.work.clone()))
+        else {
             return;
         };
         if dead.flavour == Flavour::Gpu {
-            let note = format!("WebGPU stopped working ({first_line}); the run starts again on the CPU");
-            return self.launch(number, on_cpu(spec), Flavour::Cpu, Some(note));
+            let note =
+                format!("WebGPU stopped working ({first_line}); the run starts again on the CPU");
+            return self.launch(number, on_cpu(work), Flavour::Cpu, Some(note));
         }
         self.fail(format!(
             "the engine stopped unexpectedly ({first_line}); a fresh one takes its place, so you can run again"
@@ -204,7 +269,10 @@ impl Engine {
     fn look(&self) {
         let silent_too_long = {
             let mut state = self.0.borrow_mut();
-            let gpu = state.worker.as_ref().is_some_and(|w| w.flavour == Flavour::Gpu);
+            let gpu = state
+                .worker
+                .as_ref()
+                .is_some_and(|w| w.flavour == Flavour::Gpu);
             let limit = SILENT_LOOKS[usize::from(gpu)];
             state.job.as_mut().is_some_and(|job| {
                 job.silent += 1;
@@ -231,7 +299,11 @@ impl Engine {
     }
 
     fn is_current(&self, number: u32) -> bool {
-        self.0.borrow().job.as_ref().is_some_and(|job| job.number == number)
+        self.0
+            .borrow()
+            .job
+            .as_ref()
+            .is_some_and(|job| job.number == number)
     }
 
     fn emit(&self, number: u32, event: Event) {
@@ -260,21 +332,36 @@ impl State {
 }
 
 /// Chooses the worker file, and says so when a wish cannot be met.
-async fn place(spec: Spec) -> (Spec, Flavour, Option<String>) {
-    match (spec.device, adapter::find().await) {
-        (DeviceChoice::Cpu, _) => (spec, Flavour::Cpu, None),
-        (DeviceChoice::Webgpu, Ok(_)) => (spec, Flavour::Gpu, None),
-        (DeviceChoice::Auto, Ok(adapter)) if !adapter.software => (spec, Flavour::Gpu, None),
-        (DeviceChoice::Auto, _) => (on_cpu(spec), Flavour::Cpu, None),
-        (DeviceChoice::Webgpu, Err(why)) => {
-            (on_cpu(spec), Flavour::Cpu, Some(format!("{why}; the run uses the CPU")))
+async fn place(work: Work) -> (Work, Flavour, Option<String>) {
+    let device = match &work {
+        Work::Experiment(spec) => spec.device,
+        Work::Live => DeviceChoice::Cpu,
+    };
+    if device == DeviceChoice::Cpu {
+        return (work, Flavour::Cpu, None);
+    }
+    match (device, adapter::find().await) {
+        (DeviceChoice::Auto, Ok(adapter)) if adapter.software => (on_cpu(work), Flavour::Cpu, None),
+        (_, Ok(_)) => (work, Flavour::Gpu, None),
+        (DeviceChoice::Auto, Err(_)) => (on_cpu(work), Flavour::Cpu, None),
+        (_, Err(why)) => {
+            let note = format!("{why}; the run uses the CPU");
+            (on_cpu(work), Flavour::Cpu, Some(note))
         }
     }
 }
 
-fn on_cpu(spec: Spec) -> Spec {
-    let draft = Draft { device: DeviceChoice::Cpu, ..spec.into() };
-    draft.corrected().0
+fn on_cpu(work: Work) -> Work {
+    match work {
+        Work::Experiment(spec) => {
+            let draft = Draft {
+                device: DeviceChoice::Cpu,
+                ..spec.into()
+            };
+            Work::Experiment(draft.corrected().0)
+        }
+        Work::Live => Work::Live,
+    }
 }
 
 /// Address of the loader, with the build's mark so that no cache mixes two builds.
@@ -288,7 +375,10 @@ fn address(flavour: Flavour) -> String {
 
 fn build_mark() -> String {
     let marked = || {
-        let meta = web_sys::window()?.document()?.query_selector("meta[name=build]").ok()??;
+        let meta = web_sys::window()?
+            .document()?
+            .query_selector("meta[name=build]")
+            .ok()??;
         meta.get_attribute("content")
     };
     marked().unwrap_or_default()

@@ -25,7 +25,11 @@ pub async fn choose(spec: &Spec, tasks: &[Task]) -> (Device, DeviceUsed) {
 }
 
 fn cpu(reason: impl Into<String>) -> (Device, DeviceUsed) {
-    let used = DeviceUsed { name: "cpu".to_owned(), adapter: String::new(), reason: reason.into() };
+    let used = DeviceUsed {
+        name: "cpu".to_owned(),
+        adapter: String::new(),
+        reason: reason.into(),
+    };
     (Device::flex(), used)
 }
 
@@ -63,19 +67,32 @@ pub mod gpu {
             Ok(ready) => ready,
             Err(why) => return cpu(why),
         };
-        let webgpu = |reason: String| DeviceUsed { name: "webgpu".to_owned(), adapter, reason };
+        let webgpu = |reason: String| DeviceUsed {
+            name: "webgpu".to_owned(),
+            adapter,
+            reason,
+        };
         if spec.device == DeviceChoice::Webgpu {
             return (gpu, webgpu(String::new()));
         }
-        match (seconds_a_step(spec, tasks, &gpu).await, seconds_a_step(spec, tasks, &Device::flex()).await) {
+        match (
+            seconds_a_step(spec, tasks, &gpu).await,
+            seconds_a_step(spec, tasks, &Device::flex()).await,
+        ) {
             (Ok(on_gpu), Ok(on_cpu)) if on_gpu < on_cpu => (gpu, webgpu(compare(on_gpu, on_cpu))),
             (Ok(on_gpu), Ok(on_cpu)) => cpu(compare(on_gpu, on_cpu)),
-            (Err(why), _) | (_, Err(why)) => cpu(format!("the measurement of WebGPU failed: {why}")),
+            (Err(why), _) | (_, Err(why)) => {
+                cpu(format!("the measurement of WebGPU failed: {why}"))
+            }
         }
     }
 
     fn compare(on_gpu: f64, on_cpu: f64) -> String {
-        format!("measured: {:.2} ms a step on WebGPU, {:.2} ms on the CPU", 1e3 * on_gpu, 1e3 * on_cpu)
+        format!(
+            "measured: {:.2} ms a step on WebGPU, {:.2} ms on the CPU",
+            1e3 * on_gpu,
+            1e3 * on_cpu
+        )
     }
 
     /// The WebGPU device, initialised and checked against the CPU, or why there is none.
@@ -91,7 +108,10 @@ pub mod gpu {
     async fn initialise() -> Result<(Device, String), String> {
         let adapter = adapter::find().await?;
         let options = Device::wgpu_options();
-        let device = options.init_async().await.map_err(|error| format!("WebGPU did not start: {error}"))?;
+        let device = options
+            .init_async()
+            .await
+            .map_err(|error| format!("WebGPU did not start: {error}"))?;
         check(&device).await?;
         Ok((device, adapter.name))
     }
@@ -99,25 +119,43 @@ pub mod gpu {
     /// A forward pass, a gradient and an Adam step, against the CPU.
     async fn check(device: &Device) -> Result<(), String> {
         let mismatch = |why: String| format!("WebGPU computes wrongly on this machine ({why})");
-        let expected = small_run(&Device::flex()).await.map_err(|error| mismatch(error.to_string()))?;
-        let found = small_run(device).await.map_err(|error| mismatch(error.to_string()))?;
-        let difference =
-            expected.iter().zip(&found).map(|(a, b)| (a - b).abs()).fold(0.0, |a: f64, b| if b <= a { a } else { b });
+        let expected = small_run(&Device::flex())
+            .await
+            .map_err(|error| mismatch(error.to_string()))?;
+        let found = small_run(device)
+            .await
+            .map_err(|error| mismatch(error.to_string()))?;
+        let difference = expected
+            .iter()
+            .zip(&found)
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, |a: f64, b| if b <= a { a } else { b });
         if difference <= TOLERANCE {
             return Ok(());
         }
-        Err(mismatch(format!("a prediction differs by {difference:.1e} from the CPU's")))
+        Err(mismatch(format!(
+            "a prediction differs by {difference:.1e} from the CPU's"
+        )))
     }
 
     /// Two steps of a tiny problem; gives its predictions.
     async fn small_run(device: &Device) -> Result<Vec<f64>, LearnerError> {
-        let inputs = std::sync::Arc::new(Samples { dim: 6, values: (0..48).map(|i| f64::sin(i as f64)).collect() });
+        let inputs = std::sync::Arc::new(Samples {
+            dim: 6,
+            values: (0..48).map(|i| f64::sin(i as f64)).collect(),
+        });
         let task = |scale: f64| Task {
             parameters: vec![scale, 1.0],
             inputs: inputs.clone(),
             targets: inputs.rows().map(|row| scale * row[0] + row[1]).collect(),
         };
-        let settings = Settings { hidden: vec![4], rank: 2, batch: 8, steps: 2, ..Settings::new("cartpole", "camel")? };
+        let settings = Settings {
+            hidden: vec![4],
+            rank: 2,
+            batch: 8,
+            steps: 2,
+            ..Settings::new("cartpole", "camel")?
+        };
         let mut trainer = Trainer::new(&settings, &[task(1.0), task(2.0), task(3.0)], 0, device)?;
         trainer.step()?;
         trainer.step()?;
@@ -126,7 +164,11 @@ pub mod gpu {
         model.predict(&adapted, &inputs)
     }
 
-    async fn seconds_a_step(spec: &Spec, tasks: &[Task], device: &Device) -> Result<f64, LearnerError> {
+    async fn seconds_a_step(
+        spec: &Spec,
+        tasks: &[Task],
+        device: &Device,
+    ) -> Result<f64, LearnerError> {
         let mut trainer = Trainer::new(&spec.settings()?, tasks, spec.seed, device)?;
         let mut begun = Instant::now();
         for _ in 0..2 {

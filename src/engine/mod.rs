@@ -4,6 +4,7 @@
 //! [`worker`] and [`client`] know of browsers, only [`native`] knows of threads.
 
 pub mod device;
+pub mod jobs;
 pub mod pacing;
 pub mod protocol;
 

@@ -1,13 +1,20 @@
 //! Jobs on a thread, for the command line and for tests.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-    mpsc::{Receiver, Sender, channel},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, Sender, channel},
+    },
+    time::Duration,
 };
 
-use super::{pacing::Host, protocol::Event};
-use crate::experiments::{run::run, spec::Spec};
+use super::{
+    jobs,
+    pacing::Host,
+    protocol::{Event, Work},
+};
+use crate::experiments::live::Command;
 
 /// A running job.
 #[derive(Debug)]
@@ -15,17 +22,26 @@ pub struct Job {
     /// Its events; the channel closes after the last one.
     pub events: Receiver<Event>,
     cancel: Arc<AtomicBool>,
+    commands: Sender<Command>,
 }
 
 impl Job {
-    /// Starts an experiment on a thread of its own.
-    pub fn start(spec: Spec) -> Self {
+    /// Starts work on a thread of its own.
+    pub fn start(work: Work) -> Self {
         let (sender, events) = channel();
+        let (commands, received) = channel();
         let cancel = Arc::new(AtomicBool::new(false));
-        let host = ThreadHost { sender, cancel: cancel.clone() };
-        #[expect(clippy::disallowed_methods, reason = "this module is native only")]
-        std::thread::spawn(move || pollster::block_on(run(&spec, &host)));
-        Self { events, cancel }
+        let host = ThreadHost {
+            sender,
+            cancel: cancel.clone(),
+            received,
+        };
+        std::thread::spawn(move || pollster::block_on(jobs::run(&work, &host)));
+        Self {
+            events,
+            cancel,
+            commands,
+        }
     }
 
     /// Asks the job to stop; it ends with [`Event::Cancelled`].
@@ -34,9 +50,18 @@ impl Job {
     }
 }
 
+impl Job {
+    /// Does something to a demonstration.
+    pub fn command(&self, command: Command) {
+        // A demonstration that has ended needs no commands.
+        let _ = self.commands.send(command);
+    }
+}
+
 struct ThreadHost {
     sender: Sender<Event>,
     cancel: Arc<AtomicBool>,
+    received: Receiver<Command>,
 }
 
 impl Host for ThreadHost {
@@ -50,4 +75,12 @@ impl Host for ThreadHost {
     }
 
     async fn breathe(&self) {}
+
+    async fn sleep(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+
+    fn commands(&self) -> Vec<Command> {
+        self.received.try_iter().collect()
+    }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use web_time::Instant;
 
 use super::protocol::{Event, Progress};
+use crate::experiments::live::Command;
 
 /// Longest time that a job works before it lets others run.
 pub const SLICE: Duration = Duration::from_millis(25);
@@ -22,6 +23,12 @@ pub trait Host {
 
     /// Lets everything else on this thread run.
     fn breathe(&self) -> impl Future<Output = ()>;
+
+    /// Waits for so long.
+    fn sleep(&self, time: Duration) -> impl Future<Output = ()>;
+
+    /// What a visitor has done since the last call.
+    fn commands(&self) -> Vec<Command>;
 }
 
 /// Measures a training run: when to breathe, when to report, how fast it goes.
@@ -37,7 +44,12 @@ impl Pace {
     /// Starts the clock of a run of so many steps.
     pub fn new(steps: usize) -> Self {
         let now = Instant::now();
-        Self { steps, begun: now, slice: now, report: now }
+        Self {
+            steps,
+            begun: now,
+            slice: now,
+            report: now,
+        }
     }
 
     /// Whether a slice is over; if so the next one begins.
@@ -60,7 +72,13 @@ impl Pace {
         let seconds = self.seconds().max(1e-9);
         let steps_per_second = step as f64 / seconds;
         let seconds_left = (self.steps - step.min(self.steps)) as f64 / steps_per_second.max(1e-9);
-        Progress { step, steps: self.steps, loss, steps_per_second, seconds_left }
+        Progress {
+            step,
+            steps: self.steps,
+            loss,
+            steps_per_second,
+            seconds_left,
+        }
     }
 }
 

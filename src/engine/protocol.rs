@@ -5,7 +5,11 @@
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::experiments::{report::{Partial, Report}, spec::Spec};
+use crate::experiments::{
+    live::{Command, Tick},
+    report::{Partial, Report},
+    spec::Spec,
+};
 
 /// Version of these messages.
 pub const PROTOCOL: u32 = 1;
@@ -18,18 +22,34 @@ pub enum Request {
         /// Its [`PROTOCOL`].
         protocol: u32,
     },
-    /// Run an experiment.
+    /// Run something.
     Start {
         /// Number of the job, chosen by the page; every event carries it.
         job: u32,
         /// What to run.
-        spec: Spec,
+        work: Work,
+    },
+    /// Do something to a running demonstration.
+    Command {
+        /// Number of its job.
+        job: u32,
+        /// What to do.
+        command: Command,
     },
     /// Stop a job.
     Cancel {
         /// Its number.
         job: u32,
     },
+}
+
+/// What a job does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Work {
+    /// Trains and evaluates a model.
+    Experiment(Spec),
+    /// Runs the live demonstration until it is cancelled.
+    Live,
 }
 
 /// From the engine to the page.
@@ -71,6 +91,13 @@ pub enum Event {
     Progress(Progress),
     /// A result on the way.
     Partial(Partial),
+    /// Steps of the live demonstration.
+    Ticks {
+        /// The steps since the last message.
+        ticks: Vec<Tick>,
+        /// Time that one step took [s].
+        seconds_a_tick: f64,
+    },
     /// The end, with everything.
     Finished(Box<Report>),
     /// Stopped on request.
@@ -104,7 +131,7 @@ pub struct Progress {
     pub step: usize,
     /// Steps in all.
     pub steps: usize,
-    /// Training loss: mean squared error over the target's variance.
+    /// Training loss: mean squared error, in the target's unit squared.
     pub loss: f64,
     /// Speed.
     pub steps_per_second: f64,
@@ -128,9 +155,17 @@ mod tests {
 
     #[test]
     fn messages_survive_the_wire() {
-        let progress =
-            Progress { step: 3, steps: 10, loss: 0.1 + 0.2, steps_per_second: 1e3, seconds_left: 7e-3 };
-        let reply = Reply::Event { job: 7, event: Event::Progress(progress) };
+        let progress = Progress {
+            step: 3,
+            steps: 10,
+            loss: 0.1 + 0.2,
+            steps_per_second: 1e3,
+            seconds_left: 7e-3,
+        };
+        let reply = Reply::Event {
+            job: 7,
+            event: Event::Progress(progress),
+        };
         assert_eq!(decode::<Reply>(&encode(&reply).unwrap()).unwrap(), reply);
     }
 

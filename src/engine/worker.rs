@@ -3,76 +3,101 @@
 use std::{
     cell::{Cell, RefCell},
     rc::Rc,
+    time::Duration,
 };
 
+use gloo::timers::future::TimeoutFuture;
 use js_sys::{Promise, global};
 use wasm_bindgen::{JsCast as _, JsValue, closure::Closure};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{DedicatedWorkerGlobalScope, MessageChannel, MessageEvent};
 
 use super::{
+    jobs,
     pacing::Host,
-    protocol::{Event, PROTOCOL, Reply, Request, decode, encode},
+    protocol::{Event, PROTOCOL, Reply, Request, Work, decode, encode},
 };
-use crate::experiments::{run::run, spec::Spec};
+use crate::experiments::live::Command;
 
 /// Listens for requests until the page ends the worker.
 pub fn start() {
     std::panic::set_hook(Box::new(|info| {
         console_error_panic_hook::hook(info);
-        post(&Reply::Crashed { message: info.to_string() });
+        post(&Reply::Crashed {
+            message: info.to_string(),
+        });
     }));
     let jobs = Jobs::default();
     let listen = Closure::<dyn Fn(MessageEvent)>::new(move |message: MessageEvent| {
-        if let Some(request) = message.data().as_string().and_then(|text| decode(&text).ok()) {
+        if let Some(request) = message
+            .data()
+            .as_string()
+            .and_then(|text| decode(&text).ok())
+        {
             jobs.answer(request);
         }
     });
     scope().set_onmessage(Some(listen.as_ref().unchecked_ref()));
     listen.forget();
-    post(&Reply::Ready { protocol: PROTOCOL, gpu: cfg!(feature = "gpu") });
+    post(&Reply::Ready {
+        protocol: PROTOCOL,
+        gpu: cfg!(feature = "gpu"),
+    });
 }
 
 /// The job that runs, if any: a worker does one thing at a time.
 #[derive(Clone, Default)]
-struct Jobs(Rc<RefCell<Option<(u32, Rc<Cell<bool>>)>>>);
+struct Jobs(Rc<RefCell<Option<WorkerHost>>>);
 
 impl Jobs {
     fn answer(&self, request: Request) {
         match request {
             Request::Hello { .. } => {}
-            Request::Start { job, spec } => self.start(job, spec),
-            Request::Cancel { job } => self.cancel(Some(job)),
+            Request::Start { job, work } => self.start(job, work),
+            Request::Command { job, command } => self.with(job, |host| {
+                host.commands.borrow_mut().push(command);
+            }),
+            Request::Cancel { job } => self.with(job, |host| host.cancel.set(true)),
         }
     }
 
-    fn start(&self, job: u32, spec: Spec) {
-        self.cancel(None);
-        let cancel = Rc::new(Cell::new(false));
-        *self.0.borrow_mut() = Some((job, cancel.clone()));
-        spawn_local(async move { run(&spec, &WorkerHost { job, cancel }).await });
+    fn start(&self, job: u32, work: Work) {
+        if let Some(running) = &*self.0.borrow() {
+            running.cancel.set(true);
+        }
+        let host = WorkerHost {
+            job,
+            cancel: Rc::default(),
+            commands: Rc::default(),
+        };
+        *self.0.borrow_mut() = Some(host.clone());
+        spawn_local(async move { jobs::run(&work, &host).await });
     }
 
-    fn cancel(&self, job: Option<u32>) {
-        if let Some((running, cancel)) = &*self.0.borrow()
-            && job.is_none_or(|job| job == *running)
-        {
-            cancel.set(true);
+    /// Does something to the running job, if it has that number.
+    fn with(&self, job: u32, action: impl FnOnce(&WorkerHost)) {
+        if let Some(host) = self.0.borrow().as_ref().filter(|host| host.job == job) {
+            action(host);
         }
     }
 }
 
 /// A job's link to the page.
-pub struct WorkerHost {
-    /// Number of the job.
-    pub job: u32,
+#[derive(Clone)]
+struct WorkerHost {
+    job: u32,
     /// Set when the page asks to stop.
-    pub cancel: Rc<Cell<bool>>,
+    cancel: Rc<Cell<bool>>,
+    /// What the visitor has done.
+    commands: Rc<RefCell<Vec<Command>>>,
 }
 
 impl Host for WorkerHost {
     fn emit(&self, event: Event) {
-        post(&Reply::Event { job: self.job, event });
+        post(&Reply::Event {
+            job: self.job,
+            event,
+        });
     }
 
     fn cancelled(&self) -> bool {
@@ -82,12 +107,22 @@ impl Host for WorkerHost {
     async fn breathe(&self) {
         next_task().await;
     }
+
+    async fn sleep(&self, time: Duration) {
+        TimeoutFuture::new(time.as_millis() as u32).await;
+    }
+
+    fn commands(&self) -> Vec<Command> {
+        self.commands.take()
+    }
 }
 
 /// Waits for one turn of the event loop. A message channel, unlike a timer, is not held back.
-pub async fn next_task() {
+async fn next_task() {
     let promise = Promise::new(&mut |resolve, _| {
-        let Ok(channel) = MessageChannel::new() else { return };
+        let Ok(channel) = MessageChannel::new() else {
+            return;
+        };
         let port = channel.port1();
         let wake = Closure::once_into_js(move || {
             port.close();

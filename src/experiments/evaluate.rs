@@ -7,7 +7,6 @@ use rand_distr::{Distribution as _, StandardNormal};
 use thiserror::Error;
 
 use super::{
-    learned::Learned,
     report::{Adaptation, ErrorSize, Identified, Motion},
     spec::Spec,
 };
@@ -23,7 +22,7 @@ use crate::{
         affine_map::{AffineMap, Offset, Rank},
         error::IdentificationError,
         identifier::Identifier,
-        residuals::validation_tasks,
+        learned::{LearnedError, LearnedModel},
     },
     learners::{Adapted, LearnerError, Model, Workspace},
     random::generator,
@@ -44,6 +43,9 @@ pub enum EvaluationError {
     /// The model.
     #[error(transparent)]
     Learner(#[from] LearnerError),
+    /// The model in physical parameters.
+    #[error(transparent)]
+    Learned(#[from] LearnedError),
     /// The identification.
     #[error(transparent)]
     Identification(#[from] IdentificationError),
@@ -77,12 +79,22 @@ pub struct Trial {
 
 impl Trial {
     /// Takes shots: the first samples of a trajectory, or random points of a field.
-    pub fn new(system: &dyn System, parameters: &[f64], shots: usize, noise: f64, seed: u64) -> Result<Self, EvaluationError> {
+    pub fn new(
+        system: &dyn System,
+        parameters: &[f64],
+        shots: usize,
+        noise: f64,
+        seed: u64,
+    ) -> Result<Self, EvaluationError> {
         let task = system.task(parameters, Split::Test, seed)?;
         let samples = task.targets.len();
         if shots >= samples {
             let system = system.description().name;
-            return Err(EvaluationError::TooManyShots { system, samples, shots });
+            return Err(EvaluationError::TooManyShots {
+                system,
+                samples,
+                shots,
+            });
         }
         let mut rng = generator(seed, SHOT_STREAM);
         let rows = match system.field() {
@@ -98,31 +110,59 @@ impl Trial {
             let error: f64 = StandardNormal.sample(&mut rng);
             targets.push(task.targets[row] + noise * error);
         }
-        let inputs = Samples { dim: task.inputs.dim, values: inputs };
+        let inputs = Samples {
+            dim: task.inputs.dim,
+            values: inputs,
+        };
         let rest = (0..samples).filter(|&row| !used[row]).collect();
-        Ok(Self { task, inputs, targets, rest })
+        Ok(Self {
+            task,
+            inputs,
+            targets,
+            rest,
+        })
     }
 
     fn rest_inputs(&self) -> Samples {
-        let values = self.rest.iter().flat_map(|&row| self.task.inputs.row(row)).copied().collect();
-        Samples { dim: self.task.inputs.dim, values }
+        let values = self
+            .rest
+            .iter()
+            .flat_map(|&row| self.task.inputs.row(row))
+            .copied()
+            .collect();
+        Samples {
+            dim: self.task.inputs.dim,
+            values,
+        }
     }
 
     fn rest_targets(&self) -> Vec<f64> {
-        self.rest.iter().map(|&row| self.task.targets[row]).collect()
+        self.rest
+            .iter()
+            .map(|&row| self.task.targets[row])
+            .collect()
     }
 }
 
 /// The environment that an experiment adapts to.
 pub fn parameters(spec: &Spec, system: &dyn System) -> Vec<f64> {
     if spec.phi.is_empty() {
-        return system.description().parameters.iter().map(|parameter| parameter.typical).collect();
+        return system
+            .description()
+            .parameters
+            .iter()
+            .map(|parameter| parameter.typical)
+            .collect();
     }
     spec.phi.clone()
 }
 
 /// Adapts, predicts and identifies.
-pub fn adapt(spec: &Spec, system: &dyn System, model: &Arc<Model>) -> Result<Adaptation, EvaluationError> {
+pub fn adapt(
+    spec: &Spec,
+    system: &dyn System,
+    model: &Arc<Model>,
+) -> Result<Adaptation, EvaluationError> {
     let phi = parameters(spec, system);
     let trial = Trial::new(system, &phi, spec.shots, spec.noise, spec.seed)?;
     let from_shots = model.adapt(&trial.inputs, &trial.targets)?;
@@ -132,13 +172,19 @@ pub fn adapt(spec: &Spec, system: &dyn System, model: &Arc<Model>) -> Result<Ada
     let zero_shot = match &known {
         Some(known) => {
             let informed = model.with_context(&known.model().task_weights(&phi)?)?;
-            Some(ErrorSize::of(&truth, &model.predict(&informed, &trial.rest_inputs())?))
+            Some(ErrorSize::of(
+                &truth,
+                &model.predict(&informed, &trial.rest_inputs())?,
+            ))
         }
         None => None,
     };
     let identified = match known {
         Some(mut known) => by_least_squares(&mut known, &trial, spec.noise, system)?,
-        None => by_map(model, &from_shots, &phi, system)?,
+        None => {
+            let values = identify_by_map(model, &from_shots)?;
+            describe(system, &phi, values.into_iter().map(|value| (value, true)))
+        }
     };
     let stride = truth.len().div_ceil(PAIRS).max(1);
     let target = system.description().target;
@@ -147,7 +193,12 @@ pub fn adapt(spec: &Spec, system: &dyn System, model: &Arc<Model>) -> Result<Ada
         few_shot: ErrorSize::of(&truth, &few_shot),
         zero_shot,
         identified,
-        predictions: truth.iter().copied().zip(few_shot.iter().copied()).step_by(stride).collect(),
+        predictions: truth
+            .iter()
+            .copied()
+            .zip(few_shot.iter().copied())
+            .step_by(stride)
+            .collect(),
         target: (target.symbol.to_owned(), target.unit.to_owned()),
     })
 }
@@ -157,35 +208,55 @@ pub fn known_parameters(
     system: &dyn System,
     model: &Arc<Model>,
     seed: u64,
-) -> Result<Option<Identifier<Learned>>, EvaluationError> {
-    let Some(learned) = Learned::new(model.clone()) else { return Ok(None) };
-    let (weights, parameters): (Vec<_>, Vec<_>) =
-        model.tasks().iter().map(|task| (task.context.clone(), task.parameters.clone())).unzip();
-    let validation = validation_tasks(system, seed, 1)?;
-    Ok(Some(Identifier::new(learned, &weights, &parameters, &validation)?))
+) -> Result<Option<Identifier<LearnedModel>>, EvaluationError> {
+    if LearnedModel::new(model.clone()).is_err() {
+        return Ok(None);
+    }
+    Ok(Some(Identifier::of_model(model, system, seed)?))
 }
 
 fn by_least_squares(
-    known: &mut Identifier<Learned>,
+    known: &mut Identifier<LearnedModel>,
     trial: &Trial,
     noise: f64,
     system: &dyn System,
 ) -> Result<Vec<Identified>, EvaluationError> {
     let found = known.identify(&trial.inputs, &trial.targets, noise)?;
     let errors = found.estimate.standard_errors.iter().copied();
-    let values = found.estimate.values.iter().copied().zip(errors).zip(found.determined.iter().copied());
+    let values = found
+        .estimate
+        .values
+        .iter()
+        .copied()
+        .zip(errors)
+        .zip(found.determined.iter().copied());
     Ok(describe(system, &trial.task.parameters, values))
 }
 
-/// Identification of a method without features: the affine map of its contexts.
-fn by_map(model: &Model, adapted: &Adapted, truth: &[f64], system: &dyn System) -> Result<Vec<Identified>, EvaluationError> {
-    let (contexts, parameters): (Vec<_>, Vec<_>) =
-        model.tasks().iter().map(|task| (task.context.clone(), task.parameters.clone())).unzip();
-    let map = AffineMap::fit(&contexts, &parameters, Rank::Numerical(1e-3), Offset::Free, None)?;
+/// Identification of a method without features: the affine map of its contexts. Gives each value
+/// with the map's own error.
+pub fn identify_by_map(
+    model: &Model,
+    adapted: &Adapted,
+) -> Result<Vec<(f64, f64)>, IdentificationError> {
+    let (contexts, parameters): (Vec<_>, Vec<_>) = model
+        .tasks()
+        .iter()
+        .map(|task| (task.context.clone(), task.parameters.clone()))
+        .unzip();
+    let map = AffineMap::fit(
+        &contexts,
+        &parameters,
+        Rank::Numerical(1e-3),
+        Offset::Free,
+        None,
+    )?;
     let values = map.apply(adapted.context())?;
-    let errors = map.residual().diagonal().map(|variance| variance.max(0.0).sqrt());
-    let values = values.iter().copied().zip(errors.iter().copied()).zip(std::iter::repeat(true));
-    Ok(describe(system, truth, values.collect::<Vec<_>>()))
+    let errors = map
+        .residual()
+        .diagonal()
+        .map(|variance| variance.max(0.0).sqrt());
+    Ok(values.iter().copied().zip(errors.iter().copied()).collect())
 }
 
 fn describe(
@@ -194,7 +265,10 @@ fn describe(
     values: impl IntoIterator<Item = ((f64, f64), bool)>,
 ) -> Vec<Identified> {
     let about = system.description().parameters.iter().zip(truth);
-    let describe = |((parameter, &truth), ((estimate, standard_error), determined)): ((&crate::systems::Parameter, _), _)| Identified {
+    let describe = |((parameter, &truth), ((estimate, standard_error), determined)): (
+        (&crate::systems::Parameter, _),
+        _,
+    )| Identified {
         name: parameter.name.to_owned(),
         symbol: parameter.quantity.symbol.to_owned(),
         unit: parameter.quantity.unit.to_owned(),
@@ -207,7 +281,11 @@ fn describe(
 }
 
 /// Lets the robot of an experiment follow its swing-up with the adapted model.
-pub fn follow(spec: &Spec, system: &dyn System, model: &Model) -> Result<Option<Motion>, EvaluationError> {
+pub fn follow(
+    spec: &Spec,
+    system: &dyn System,
+    model: &Model,
+) -> Result<Option<Motion>, EvaluationError> {
     let phi = parameters(spec, system);
     match spec.system.as_str() {
         "cartpole" => {
@@ -219,7 +297,16 @@ pub fn follow(spec: &Spec, system: &dyn System, model: &Model) -> Result<Option<
         "arm" => {
             let robot = Arm::default();
             let reference = Reference::arm_swing_up()?;
-            follow_with(robot, &phi, &reference, &StateFeedback::arm(), spec, system, model).map(Some)
+            follow_with(
+                robot,
+                &phi,
+                &reference,
+                &StateFeedback::arm(),
+                spec,
+                system,
+                model,
+            )
+            .map(Some)
         }
         _ => Ok(None),
     }

@@ -29,7 +29,12 @@ pub enum Page {
 
 impl Page {
     /// All pages, in the order of the navigation.
-    pub const ALL: [Self; 4] = [Self::Play, Self::Experiments, Self::Gallery, Self::Differences];
+    pub const ALL: [Self; 4] = [
+        Self::Play,
+        Self::Experiments,
+        Self::Gallery,
+        Self::Differences,
+    ];
 
     /// Name in links.
     pub fn name(self) -> &'static str {
@@ -114,7 +119,13 @@ impl Link {
         let mut remarks = Vec::new();
         let page = read_page(path.trim_matches('/'), &mut remarks);
         let pairs: Vec<_> = parse(query.as_bytes()).collect();
-        let last = |key: &str| pairs.iter().rev().find(|(k, _)| k == key).map(|(_, v)| v.as_ref());
+        let last = |key: &str| {
+            pairs
+                .iter()
+                .rev()
+                .find(|(k, _)| k == key)
+                .map(|(_, v)| v.as_ref())
+        };
 
         read_version(last("v"), &mut remarks);
         let mut draft = read_names(last("system"), last("method"), &mut remarks);
@@ -128,7 +139,11 @@ impl Link {
             remarks.extend(outcome.err());
         }
         let (spec, faults) = draft.corrected();
-        remarks.extend(faults.into_iter().map(|fault| Remark(format!("{fault}; it was corrected"))));
+        remarks.extend(
+            faults
+                .into_iter()
+                .map(|fault| Remark(format!("{fault}; it was corrected"))),
+        );
         (Self { page, spec, run }, remarks)
     }
 }
@@ -155,15 +170,21 @@ fn read_page(name: &str, remarks: &mut Vec<Remark>) -> Page {
     if name.is_empty() {
         return Page::default();
     }
-    Page::ALL.into_iter().find(|page| page.name() == name).unwrap_or_else(|| {
-        remarks.push(Remark(format!("there is no page '{}'", shortened(name))));
-        Page::default()
-    })
+    Page::ALL
+        .into_iter()
+        .find(|page| page.name() == name)
+        .unwrap_or_else(|| {
+            remarks.push(Remark(format!("there is no page '{}'", shortened(name))));
+            Page::default()
+        })
 }
 
 fn read_version(version: Option<&str>, remarks: &mut Vec<Remark>) {
     let Some(text) = version else { return };
-    if !text.parse().is_ok_and(|version: u32| (1..=VERSION).contains(&version)) {
+    if !text
+        .parse()
+        .is_ok_and(|version: u32| (1..=VERSION).contains(&version))
+    {
         remarks.push(Remark(format!(
             "this page reads links up to version {VERSION}, but this one says '{}'; it was read as far as possible",
             shortened(text)
@@ -175,7 +196,11 @@ fn read_version(version: Option<&str>, remarks: &mut Vec<Remark>) {
 fn read_names(system: Option<&str>, method: Option<&str>, remarks: &mut Vec<Remark>) -> Draft {
     let system = system.unwrap_or(DEFAULT_SYSTEM);
     let method = method.unwrap_or(DEFAULT_METHOD);
-    let attempts = [(system, method), (system, DEFAULT_METHOD), (DEFAULT_SYSTEM, method)];
+    let attempts = [
+        (system, method),
+        (system, DEFAULT_METHOD),
+        (DEFAULT_SYSTEM, method),
+    ];
     for (system, method) in attempts {
         match Draft::recommended(system, method) {
             Ok(draft) => return draft,
@@ -194,7 +219,10 @@ fn read_flag(text: &str) -> Result<bool, Remark> {
     match text {
         "0" => Ok(false),
         "1" => Ok(true),
-        _ => Err(Remark(format!("run must be 0 or 1, but is '{}'", shortened(text)))),
+        _ => Err(Remark(format!(
+            "run must be 0 or 1, but is '{}'",
+            shortened(text)
+        ))),
     }
 }
 
@@ -209,7 +237,11 @@ fn read_setting(draft: &mut Draft, key: &str, value: &str) -> Result<(), Remark>
         return Ok(());
     }
     match key {
-        "device" => draft.device = value.parse().map_err(|fault: SpecError| Remark::from(fault))?,
+        "device" => {
+            draft.device = value
+                .parse()
+                .map_err(|fault: SpecError| Remark::from(fault))?
+        }
         "phi" => draft.phi = read_phi(value)?,
         _ => return Err(Remark(format!("'{}' is not a setting", shortened(key)))),
     }
@@ -217,15 +249,25 @@ fn read_setting(draft: &mut Draft, key: &str, value: &str) -> Result<(), Remark>
 }
 
 fn read_phi(text: &str) -> Result<Vec<f64>, Remark> {
-    let numbers: Result<Vec<f64>, _> =
-        text.split([' ', ',']).filter(|part| !part.is_empty()).map(str::parse).collect();
-    numbers.map_err(|_| Remark(format!("phi must be numbers with spaces between, but is '{}'", shortened(text))))
+    let numbers: Result<Vec<f64>, _> = text
+        .split([' ', ','])
+        .filter(|part| !part.is_empty())
+        .map(str::parse)
+        .collect();
+    numbers.map_err(|_| {
+        Remark(format!(
+            "phi must be numbers with spaces between, but is '{}'",
+            shortened(text)
+        ))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{experiments::spec::DeviceChoice, learners::METHODS, random::generator, systems::NAMES};
+    use crate::{
+        experiments::spec::DeviceChoice, learners::METHODS, random::generator, systems::NAMES,
+    };
     use rand::{Rng as _, RngExt as _};
 
     fn random_spec(rng: &mut impl rand::Rng) -> Spec {
@@ -252,7 +294,11 @@ mod tests {
         let mut rng = generator(0, 0);
         for _ in 0..2_000 {
             let page = Page::ALL[rng.random_range(0..Page::ALL.len())];
-            let link = Link { page, spec: random_spec(&mut rng), run: rng.random_bool(0.5) };
+            let link = Link {
+                page,
+                spec: random_spec(&mut rng),
+                run: rng.random_bool(0.5),
+            };
             let (read, remarks) = Link::read(&link.write());
             assert_eq!((read, remarks), (link.clone(), vec![]), "{}", link.write());
         }
@@ -262,8 +308,16 @@ mod tests {
     fn a_hundred_thousand_random_and_mutated_links_never_panic() {
         let mut rng = generator(1, 0);
         for round in 0..100_000 {
-            let link = Link { page: Page::Experiments, spec: random_spec(&mut rng), run: true };
-            let mut bytes = if round % 2 == 0 { link.write().into_bytes() } else { vec![0; 60] };
+            let link = Link {
+                page: Page::Experiments,
+                spec: random_spec(&mut rng),
+                run: true,
+            };
+            let mut bytes = if round % 2 == 0 {
+                link.write().into_bytes()
+            } else {
+                vec![0; 60]
+            };
             for _ in 0..rng.random_range(1..20) {
                 let place = rng.random_range(0..bytes.len());
                 bytes[place] = (rng.next_u32() & 0xff) as u8;
@@ -275,11 +329,19 @@ mod tests {
 
     #[test]
     fn what_was_ignored_or_corrected_is_listed() {
-        let (link, remarks) =
-            Link::read("#/experiments?v=1&rank=99&colour=red&steps=many&phi=-1%201&run=yes&device=tpu");
+        let (link, remarks) = Link::read(
+            "#/experiments?v=1&rank=99&colour=red&steps=many&phi=-1%201&run=yes&device=tpu",
+        );
         let said: Vec<_> = remarks.iter().map(Remark::to_string).collect();
         assert_eq!(link.spec.rank, 16);
-        for part in ["rank must be between 1 and 16, but is 99", "'colour' is not a setting", "steps must be", "run must be 0 or 1", "device must be one of", "phi"] {
+        for part in [
+            "rank must be between 1 and 16, but is 99",
+            "'colour' is not a setting",
+            "steps must be",
+            "run must be 0 or 1",
+            "device must be one of",
+            "phi",
+        ] {
             assert!(said.iter().any(|s| s.contains(part)), "{part} in {said:?}");
         }
     }
@@ -292,8 +354,16 @@ mod tests {
 
     #[test]
     fn a_link_stays_short() {
-        let spec = Draft::recommended("cartpole", "camel").unwrap().check().unwrap();
-        let link = Link { page: Page::Experiments, spec, run: true }.write();
+        let spec = Draft::recommended("cartpole", "camel")
+            .unwrap()
+            .check()
+            .unwrap();
+        let link = Link {
+            page: Page::Experiments,
+            spec,
+            run: true,
+        }
+        .write();
         assert_eq!(link, "#/experiments?v=1&system=cartpole&method=camel&run=1");
     }
 }

@@ -2,8 +2,8 @@
 //! [`report::Report`].
 
 pub mod evaluate;
-pub mod learned;
 pub mod link;
+pub mod live;
 pub mod report;
 pub mod run;
 pub mod spec;

@@ -20,7 +20,7 @@ pub struct Report {
     pub seconds: f64,
     /// Steps taken; fewer than asked for if training had stopped to improve.
     pub steps: usize,
-    /// Training loss over the target's variance: step and value.
+    /// Training loss in the target's unit squared: step and value.
     pub losses: Vec<(usize, f64)>,
     /// How well the model does in the new environment.
     pub adaptation: Adaptation,
@@ -72,9 +72,17 @@ impl ErrorSize {
     /// The error of predictions.
     pub fn of(truth: &[f64], predicted: &[f64]) -> Self {
         let count = truth.len().max(1) as f64;
-        let mse = truth.iter().zip(predicted).map(|(y, p)| (y - p).powi(2)).sum::<f64>() / count;
+        let mse = truth
+            .iter()
+            .zip(predicted)
+            .map(|(y, p)| (y - p).powi(2))
+            .sum::<f64>()
+            / count;
         let power = truth.iter().map(|y| y * y).sum::<f64>() / count;
-        Self { mse, normalised: mse / power.max(f64::MIN_POSITIVE) }
+        Self {
+            mse,
+            normalised: mse / power.max(f64::MIN_POSITIVE),
+        }
     }
 }
 
@@ -114,14 +122,43 @@ pub struct Motion {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Adaptation { few_shot, zero_shot, identified, shots, .. } = &self.adaptation;
-        writeln!(f, "{} on {}: {} steps in {:.1} s", self.spec.method, self.spec.system, self.steps, self.seconds)?;
-        writeln!(f, "{shots}-shot error {:.3e} ({:.3e} of the mean target²)", few_shot.mse, few_shot.normalised)?;
+        let Adaptation {
+            few_shot,
+            zero_shot,
+            identified,
+            shots,
+            ..
+        } = &self.adaptation;
+        writeln!(
+            f,
+            "{} on {}: {} steps in {:.1} s",
+            self.spec.method, self.spec.system, self.steps, self.seconds
+        )?;
+        writeln!(
+            f,
+            "{shots}-shot error {:.3e} ({:.3e} of the mean target²)",
+            few_shot.mse, few_shot.normalised
+        )?;
         if let Some(error) = zero_shot {
-            writeln!(f, "zero-shot error {:.3e} ({:.3e})", error.mse, error.normalised)?;
+            writeln!(
+                f,
+                "zero-shot error {:.3e} ({:.3e})",
+                error.mse, error.normalised
+            )?;
         }
-        for Identified { name, truth, estimate, standard_error, unit, .. } in identified {
-            writeln!(f, "{name}: {estimate:.4} ± {standard_error:.4} {unit} (true {truth})")?;
+        for Identified {
+            name,
+            truth,
+            estimate,
+            standard_error,
+            unit,
+            ..
+        } in identified
+        {
+            writeln!(
+                f,
+                "{name}: {estimate:.4} ± {standard_error:.4} {unit} (true {truth})"
+            )?;
         }
         Ok(())
     }

@@ -48,7 +48,9 @@ async fn experiment(spec: &Spec, host: &impl Host) -> Result<Report, Stop> {
     let system = systems::by_name(&spec.system)?;
     let tasks = make_tasks(system.as_ref(), Split::Train, spec.seed, host).await?;
     let (device, used) = device::choose(spec, &tasks).await;
-    host.emit(Event::Started { device: used.clone() });
+    host.emit(Event::Started {
+        device: used.clone(),
+    });
     let trained = train(spec, &tasks, &device, host).await?;
     let adaptation = adapt(spec, system.as_ref(), &trained.model)?;
     host.emit(Event::Partial(Partial::Adapted(adaptation.clone())));
@@ -67,7 +69,12 @@ async fn experiment(spec: &Spec, host: &impl Host) -> Result<Report, Stop> {
 }
 
 /// The tasks of a split, one environment after the other.
-async fn make_tasks(system: &dyn System, split: Split, seed: u64, host: &impl Host) -> Result<Vec<Task>, Stop> {
+async fn make_tasks(
+    system: &dyn System,
+    split: Split,
+    seed: u64,
+    host: &impl Host,
+) -> Result<Vec<Task>, Stop> {
     let mut tasks = Vec::new();
     let mut pace = Pace::new(0);
     for parameters in system.environments(split, seed) {
@@ -77,7 +84,10 @@ async fn make_tasks(system: &dyn System, split: Split, seed: u64, host: &impl Ho
         }
     }
     let samples = tasks.first().map_or(0, |task| task.targets.len());
-    host.emit(Event::Partial(Partial::Data { tasks: tasks.len(), samples }));
+    host.emit(Event::Partial(Partial::Data {
+        tasks: tasks.len(),
+        samples,
+    }));
     Ok(tasks)
 }
 
@@ -88,7 +98,12 @@ struct Trained {
     seconds: f64,
 }
 
-async fn train(spec: &Spec, tasks: &[Task], device: &Device, host: &impl Host) -> Result<Trained, Stop> {
+async fn train(
+    spec: &Spec,
+    tasks: &[Task],
+    device: &Device,
+    host: &impl Host,
+) -> Result<Trained, Stop> {
     let mut trainer = Trainer::new(&spec.settings()?, tasks, spec.seed, device)?;
     let mut pace = Pace::new(spec.steps);
     let mut losses = Vec::with_capacity(CURVE + 1);
@@ -109,10 +124,19 @@ async fn train(spec: &Spec, tasks: &[Task], device: &Device, host: &impl Host) -
     }
     let seconds = pace.seconds();
     let model = Arc::new(trainer.finish().await?);
-    Ok(Trained { model, losses, steps: step, seconds })
+    Ok(Trained {
+        model,
+        losses,
+        steps: step,
+        seconds,
+    })
 }
 
 async fn breathe(host: &impl Host) -> Result<(), Stop> {
     host.breathe().await;
-    if host.cancelled() { Err(Stop::Cancelled) } else { Ok(()) }
+    if host.cancelled() {
+        Err(Stop::Cancelled)
+    } else {
+        Ok(())
+    }
 }

@@ -56,11 +56,14 @@ impl FromStr for DeviceChoice {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
-        Self::ALL.into_iter().find(|d| d.name() == text).ok_or_else(|| SpecError::Choice {
-            key: "device",
-            value: text.to_owned(),
-            allowed: "auto, cpu, webgpu".to_owned(),
-        })
+        Self::ALL
+            .into_iter()
+            .find(|d| d.name() == text)
+            .ok_or_else(|| SpecError::Choice {
+                key: "device",
+                value: text.to_owned(),
+                allowed: "auto, cpu, webgpu".to_owned(),
+            })
     }
 }
 
@@ -243,7 +246,11 @@ impl Draft {
     /// Every fault of the draft, or the checked experiment.
     pub fn check(self) -> Result<Spec, Vec<SpecError>> {
         let faults = self.faults();
-        if faults.is_empty() { Ok(Spec(self)) } else { Err(faults) }
+        if faults.is_empty() {
+            Ok(Spec(self))
+        } else {
+            Err(faults)
+        }
     }
 
     /// The nearest valid experiment, with what had to be changed.
@@ -260,7 +267,11 @@ impl Draft {
         }
         for number in NUMBERS {
             let value = (number.get)(&self);
-            let inside = if value.is_nan() { number.min } else { value.clamp(number.min, number.max) };
+            let inside = if value.is_nan() {
+                number.min
+            } else {
+                value.clamp(number.min, number.max)
+            };
             (number.set)(&mut self, inside);
         }
         (Spec(self), faults)
@@ -268,8 +279,15 @@ impl Draft {
 
     fn faults(&self) -> Vec<SpecError> {
         let names = check_names(&self.system, &self.method);
-        let mut faults: Vec<_> = [names.err(), check_phi(&self.system, &self.phi).err()].into_iter().flatten().collect();
-        faults.extend(NUMBERS.iter().filter_map(|number| number.check((number.get)(self)).err()));
+        let mut faults: Vec<_> = [names.err(), check_phi(&self.system, &self.phi).err()]
+            .into_iter()
+            .flatten()
+            .collect();
+        faults.extend(
+            NUMBERS
+                .iter()
+                .filter_map(|number| number.check((number.get)(self)).err()),
+        );
         faults
     }
 }
@@ -280,13 +298,26 @@ impl Number {
         if (self.min..=self.max).contains(&value) {
             return Ok(());
         }
-        Err(SpecError::Range { key: self.key, value, min: self.min, max: self.max })
+        Err(SpecError::Range {
+            key: self.key,
+            value,
+            min: self.min,
+            max: self.max,
+        })
     }
 
     /// Reads a number of the right kind, in range or not.
     pub fn parse(&self, text: &str) -> Result<f64, SpecError> {
-        let kind = if self.whole { "a whole number" } else { "a number" };
-        let fault = || SpecError::NotANumber { key: self.key, value: shortened(text), kind };
+        let kind = if self.whole {
+            "a whole number"
+        } else {
+            "a number"
+        };
+        let fault = || SpecError::NotANumber {
+            key: self.key,
+            value: shortened(text),
+            kind,
+        };
         let value: f64 = text.trim().parse().map_err(|_| fault())?;
         let fits = value.is_finite() && (!self.whole || value.fract() == 0.0);
         if fits { Ok(value) } else { Err(fault()) }
@@ -338,7 +369,11 @@ fn choice(key: &'static str, value: &str, allowed: &[&str]) -> Result<(), SpecEr
     if allowed.contains(&value) {
         return Ok(());
     }
-    Err(SpecError::Choice { key, value: shortened(value), allowed: allowed.join(", ") })
+    Err(SpecError::Choice {
+        key,
+        value: shortened(value),
+        allowed: allowed.join(", "),
+    })
 }
 
 fn check_names(system: &str, method: &str) -> Result<(), SpecError> {
@@ -377,29 +412,54 @@ mod tests {
         for system in systems::NAMES {
             for method in learners::METHODS {
                 let draft = Draft::recommended(system, method.name).unwrap();
-                assert_eq!(draft.clone().check().map(Draft::from), Ok(draft), "{system} {}", method.name);
+                assert_eq!(
+                    draft.clone().check().map(Draft::from),
+                    Ok(draft),
+                    "{system} {}",
+                    method.name
+                );
             }
         }
     }
 
     #[test]
     fn a_value_out_of_range_is_named() {
-        let faults = Draft { shots: 0, ..draft() }.check().unwrap_err();
-        assert_eq!(faults[0].to_string(), "shots must be between 1 and 2000, but is 0");
+        let faults = Draft {
+            shots: 0,
+            ..draft()
+        }
+        .check()
+        .unwrap_err();
+        assert_eq!(
+            faults[0].to_string(),
+            "shots must be between 1 and 2000, but is 0"
+        );
     }
 
     #[test]
     fn a_correction_is_valid_and_says_what_it_changed() {
-        let (spec, faults) =
-            Draft { rate: f64::NAN, method: "magic".into(), phi: vec![-1.0, 1.0], ..draft() }.corrected();
+        let (spec, faults) = Draft {
+            rate: f64::NAN,
+            method: "magic".into(),
+            phi: vec![-1.0, 1.0],
+            ..draft()
+        }
+        .corrected();
         assert_eq!(faults.len(), 3);
         assert!(Draft::from(spec).check().is_ok());
     }
 
     #[test]
     fn an_unchecked_spec_cannot_be_read_from_json() {
-        let text = serde_json::to_string(&Draft { depth: 99, ..draft() }).unwrap();
+        let text = serde_json::to_string(&Draft {
+            depth: 99,
+            ..draft()
+        })
+        .unwrap();
         let error = serde_json::from_str::<Spec>(&text).unwrap_err().to_string();
-        assert!(error.contains("depth must be between 1 and 6, but is 99"), "{error}");
+        assert!(
+            error.contains("depth must be between 1 and 6, but is 99"),
+            "{error}"
+        );
     }
 }

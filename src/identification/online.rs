@@ -5,6 +5,7 @@
 //! longer what it was. It sees inputs and features alone; nothing tells it that or when something
 //! changes.
 
+use nalgebra::DMatrix;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -14,7 +15,6 @@ use super::{
     model::AffineModel,
     recursive::{RecursiveLeastSquares, RecursiveSettings},
 };
-use nalgebra::DMatrix;
 
 /// Identified parameters with error bars.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ pub enum Readout {
     /// The weights are the physical parameters.
     Direct,
     /// The weights are task weights; the map ω ↦ φ reads them.
-    Map(AffineMap),
+    Map(Box<AffineMap>),
 }
 
 /// Recursive least squares with change detection on any affine model.
@@ -67,8 +67,6 @@ pub struct OnlineLeastSquares<M> {
     estimate: RecursiveLeastSquares,
     change: Option<Cusum>,
     readout: Readout,
-    /// Error bars are wider than the recursion's by this factor, for residuals that come in runs.
-    inflation: f64,
     features: Vec<f64>,
 }
 
@@ -89,17 +87,9 @@ impl<M: AffineModel> OnlineLeastSquares<M> {
             features: vec![0.0; model.size()],
             estimate: RecursiveLeastSquares::new(start, settings)?,
             change: change.map(Cusum::new).transpose()?,
-            inflation: 1.0,
             model,
             readout,
         })
-    }
-
-    /// Widens the error bars by a factor of at least 1, measured on validation trajectories.
-    #[must_use]
-    pub fn with_inflation(mut self, factor: f64) -> Self {
-        self.inflation = factor.max(1.0);
-        self
     }
 
     /// How close the change detector is to an alarm, 0 to 1.
@@ -130,7 +120,7 @@ impl<M: AffineModel> OnlineModel for OnlineLeastSquares<M> {
 
     fn identify(&self) -> Option<Estimate> {
         let weights = self.estimate.weights();
-        let (values, mut standard_errors) = match &self.readout {
+        let (values, standard_errors) = match &self.readout {
             Readout::Direct => {
                 let errors = (0..weights.len()).map(|i| self.estimate.standard_error(i));
                 (weights.to_vec(), errors.collect::<Vec<f64>>())
@@ -146,12 +136,100 @@ impl<M: AffineModel> OnlineModel for OnlineLeastSquares<M> {
                 )
             }
         };
-        for error in &mut standard_errors {
-            *error *= self.inflation;
-        }
         Some(Estimate {
             values,
             standard_errors,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        identification::{affine_map, model::KnownFeatures, recursive::Drift},
+        systems::{Split, System as _, cartpole::Cartpole},
+    };
+
+    fn settings(drift: Option<Drift>) -> RecursiveSettings {
+        RecursiveSettings {
+            forgetting: 0.999,
+            noise: 0.05,
+            spread: vec![3.0; 2],
+            drift,
+        }
+    }
+
+    fn online(drift: Option<Drift>) -> OnlineLeastSquares<KnownFeatures<Cartpole>> {
+        let model = KnownFeatures::new(Cartpole::default());
+        let change = Some(CusumSettings::EXACT);
+        OnlineLeastSquares::new(model, &[1.5, 0.3], settings(drift), change, Readout::Direct)
+            .unwrap()
+    }
+
+    /// Runs a model through two environments, one after the other; when it noticed.
+    fn noticed(model: &mut impl OnlineModel, first: [f64; 2], second: [f64; 2]) -> Vec<usize> {
+        let robot = Cartpole::default();
+        let tasks = [first, second].map(|phi| robot.task(&phi, Split::Test, 4).unwrap());
+        let samples = tasks
+            .iter()
+            .flat_map(|task| task.inputs.rows().zip(&task.targets));
+        let alarms = samples.map(|(x, &u)| model.observe(x, u));
+        let alarms: Vec<bool> = alarms.collect();
+        (0..alarms.len()).filter(|&k| alarms[k]).collect()
+    }
+
+    #[test]
+    fn a_new_environment_is_noticed_and_the_same_one_is_not() {
+        let drift = Drift {
+            size: 0.05,
+            correlation: 0.95,
+        };
+        for drift in [None, Some(drift)] {
+            let alarms = noticed(&mut online(drift), [1.5, 0.3], [1.5, 0.3]);
+            assert_eq!(alarms, Vec::<usize>::new());
+            let mut model = online(drift);
+            let alarms = noticed(&mut model, [1.5, 0.3], [3.0, 0.3]);
+            assert!(alarms[0] >= 400 && alarms[0] < 410, "{alarms:?}");
+            let estimate = model.identify().unwrap();
+            assert!((estimate.values[0] - 3.0).abs() < 0.03, "{estimate:?}");
+        }
+    }
+
+    #[test]
+    fn task_weights_are_read_through_the_map_with_wider_bars_where_it_is_uncertain() {
+        let phi = Cartpole::default().environments(Split::Train, 0);
+        // Weights that are the masses in another unit.
+        let grams: Vec<Vec<f64>> = phi
+            .iter()
+            .map(|p| p.iter().map(|m| 1e3 * m).collect())
+            .collect();
+        let rank = affine_map::Rank::AtMost(2);
+        let map = AffineMap::fit(&phi, &grams, rank, affine_map::Offset::Free, None).unwrap();
+        let model = KnownFeatures::new(Cartpole::default());
+        let start = [1.5, 0.3];
+        let mut mapped = OnlineLeastSquares::new(
+            model,
+            &start,
+            settings(None),
+            None,
+            Readout::Map(Box::new(map)),
+        )
+        .unwrap();
+        let mut direct = online(None);
+        noticed(&mut mapped, [1.8, 0.25], [1.8, 0.25]);
+        noticed(&mut direct, [1.8, 0.25], [1.8, 0.25]);
+        let (mapped, direct) = (mapped.identify().unwrap(), direct.identify().unwrap());
+        assert!((mapped.values[0] - 1e3 * direct.values[0]).abs() < 1e-3);
+        let bars = (mapped.standard_errors[0], 1e3 * direct.standard_errors[0]);
+        assert!((bars.0 / bars.1 - 1.0).abs() < 0.5, "{bars:?}");
+    }
+
+    #[test]
+    fn an_observation_that_is_not_a_number_is_survived() {
+        let mut model = online(None);
+        assert!(!model.observe(&[f64::NAN; 6], 1.0));
+        assert!(!model.observe(&[0.0, 0.0, 1.0, 0.0, 0.0, 0.0], f64::NAN));
+        assert_eq!(model.identify().unwrap().values, vec![1.5, 0.3]);
     }
 }

@@ -113,6 +113,10 @@ pub(crate) fn check_count(
     })
 }
 
+/// Maps shots to an estimate.
+pub type Identify<'a> =
+    &'a mut dyn FnMut(&Samples, &[f64]) -> Result<Estimate, IdentificationError>;
+
 /// Identifies `trials` test environments from their first `shots` samples each. `identify` maps
 /// shots to an estimate; standard errors of zero length mean that it gives no error bars.
 pub fn identify_trials(
@@ -120,7 +124,7 @@ pub fn identify_trials(
     shots: usize,
     trials: usize,
     seed: u64,
-    identify: &mut dyn FnMut(&Samples, &[f64]) -> Result<Estimate, IdentificationError>,
+    identify: Identify,
 ) -> Result<IdentifyReport, TrialError> {
     check_count("the number of trials", trials, (1, 10_000))?;
     let about = system.description();

@@ -60,18 +60,18 @@ mod tests {
         let start = [0.5, -1.0, 2.0];
         let gradient = |p: &[f64]| [2.0 * p[0], p[1].powi(3), -0.1];
         let (rate, decay) = (0.05, 0.1);
-        let (mut expected, mut m, mut s) = (start, [0.0; 3], [0.0; 3]);
+        let mut expected = start;
+        let mut moments = [(0.0, 0.0); 3];
         let mut tensor = Tensor::<1>::from_data(start, (&device, DType::F64));
         let mut adam = Adam::new(&tensor, decay);
         for k in 1..=20 {
             let g = gradient(&expected);
-            for j in 0..3 {
-                m[j] = 0.9 * m[j] + 0.1 * g[j];
-                s[j] = 0.999 * s[j] + 0.001 * g[j] * g[j];
-                let m_hat = m[j] / (1.0 - 0.9f64.powi(k));
-                let s_hat: f64 = s[j] / (1.0 - 0.999f64.powi(k));
-                let step = m_hat / (s_hat.sqrt() + 1e-8) + decay * expected[j];
-                expected[j] -= rate * step;
+            for ((value, (m, s)), g) in expected.iter_mut().zip(&mut moments).zip(g) {
+                *m = 0.9 * *m + 0.1 * g;
+                *s = 0.999 * *s + 0.001 * g * g;
+                let m_hat = *m / (1.0 - 0.9f64.powi(k));
+                let s_hat: f64 = *s / (1.0 - 0.999f64.powi(k));
+                *value -= rate * (m_hat / (s_hat.sqrt() + 1e-8) + decay * *value);
             }
             let g = Tensor::from_data(g, (&device, DType::F64));
             tensor = adam.step(tensor, g, rate);

@@ -15,6 +15,7 @@ use super::{
     Adapted, Backbone, Batch, Learner, LearnerError, Loss, Method, Settings, Shape, Shots,
     Workspace,
     backbone::{apply_heads, pull_heads},
+    descent::Descent,
 };
 
 /// ANIL.
@@ -24,7 +25,6 @@ pub(super) const METHOD: Method = Method {
     equation: "F(x; θ, w) = wᵀ v(x; θ), w by gradient steps from a learned start",
     zero_shot: false,
     trained_as: "anil",
-    build,
 };
 
 /// Almost no inner loop.
@@ -37,7 +37,7 @@ struct Anil {
     first_order: bool,
 }
 
-fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
+pub(super) fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
     Ok(Arc::new(Anil {
         backbone: Backbone::new(settings, shape.inputs)?,
         rate: settings.inner_rate,
@@ -54,6 +54,16 @@ pub(super) fn first_head(rank: usize, rng: &mut ChaCha8Rng) -> impl Iterator<Ite
         .sample_iter(rng)
         .take(rank)
         .map(move |w: f64| scale * w)
+}
+
+impl Anil {
+    fn descent(&self) -> Descent {
+        Descent {
+            rate: self.rate,
+            plain_steps: self.inner_steps,
+            steps: self.adaptation_steps,
+        }
+    }
 }
 
 impl Learner for Anil {
@@ -103,21 +113,20 @@ impl Learner for Anil {
 
     fn adapt(&self, parameters: &[f64], shots: Shots) -> Result<Adapted, LearnerError> {
         let (features, targets) = self.backbone.regression(parameters, shots);
-        let mut head = parameters[self.backbone.weight_count()..].to_vec();
-        let rate = self.rate / targets.len() as f64;
-        let mut gradient = vec![0.0; head.len()];
-        for _ in 0..self.adaptation_steps {
+        let head = parameters[self.backbone.weight_count()..].to_vec();
+        let count = targets.len() as f64;
+        let head = self.descent().run(head, |head, gradient| {
             gradient.fill(0.0);
+            let mut loss = 0.0;
             for (row, y) in features.chunks_exact(head.len()).zip(&targets) {
-                let residual = row.iter().zip(&head).map(|(v, w)| v * w).sum::<f64>() - y;
+                let residual = row.iter().zip(head).map(|(v, w)| v * w).sum::<f64>() - y;
+                loss += 0.5 * residual * residual / count;
                 for (g, v) in gradient.iter_mut().zip(row) {
-                    *g += residual * v;
+                    *g += residual * v / count;
                 }
             }
-            for (w, g) in head.iter_mut().zip(&gradient) {
-                *w -= rate * g;
-            }
-        }
+            loss
+        });
         Ok(Adapted::of_context(head))
     }
 

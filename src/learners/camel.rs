@@ -23,7 +23,6 @@ pub(super) const METHOD: Method = Method {
     equation: "F(x; θ, w) = c(x; θ) + wᵀ v(x; θ), w by least squares",
     zero_shot: false,
     trained_as: "camel",
-    build,
 };
 
 /// φ-CAMEL: CAMEL adapted from known physical parameters.
@@ -44,7 +43,7 @@ struct Camel {
     prior_noise: f64,
 }
 
-fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
+pub(super) fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
     if settings.rank > shape.tasks {
         return Err(LearnerError::RankAboveTasks {
             rank: settings.rank,

@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{
     Adapted, Batch, Learner, LearnerError, Loss, Method, Settings, Shape, Shots, Workspace,
-    host::Scratch, net::Mlp,
+    descent::Descent, host::Scratch, net::Mlp,
 };
 
 /// CAVIA.
@@ -22,7 +22,6 @@ pub(super) const METHOD: Method = Method {
     equation: "F(x; θ, ξ) = h(x, ξ; θ), ξ by gradient steps from 0",
     zero_shot: false,
     trained_as: "cavia",
-    build,
 };
 
 /// Fast context adaptation via meta-learning.
@@ -36,7 +35,7 @@ struct Cavia {
     first_order: bool,
 }
 
-fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
+pub(super) fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
     let inputs = shape.inputs + settings.rank;
     let sizes: Vec<usize> = [&[inputs], &settings.hidden[..], &[1]].concat();
     Ok(Arc::new(Cavia {
@@ -120,24 +119,32 @@ impl Learner for Cavia {
     fn adapt(&self, parameters: &[f64], shots: Shots) -> Result<Adapted, LearnerError> {
         let count = shots.targets.len();
         let width = self.net.input_size();
-        let mut context = vec![0.0; self.contexts()];
         let mut outputs = vec![0.0; count];
         let (mut joined, mut pulls) = (Vec::new(), vec![0.0; count * width]);
         let mut scratch = Scratch::default();
-        for _ in 0..self.adaptation_steps {
-            self.join_rows(shots.inputs, &context, &mut joined);
+        let descent = Descent {
+            rate: self.rate,
+            plain_steps: self.inner_steps,
+            steps: self.adaptation_steps,
+        };
+        let context = descent.run(vec![0.0; self.contexts()], |context, gradient| {
+            self.join_rows(shots.inputs, context, &mut joined);
             scratch.outputs(&self.net, parameters, &joined, &mut outputs);
+            let mut loss = 0.0;
             for (output, y) in outputs.iter_mut().zip(shots.targets) {
+                loss += 0.5 * (*output - y).powi(2) / count as f64;
                 *output = (*output - y) / count as f64;
             }
             let at = (parameters, &joined[..], &outputs[..]);
             scratch.input_gradient(&self.net, at, &mut pulls);
+            gradient.fill(0.0);
             for row in pulls.chunks_exact(width) {
-                for (xi, pull) in context.iter_mut().zip(&row[self.inputs..]) {
-                    *xi -= self.rate * pull;
+                for (g, pull) in gradient.iter_mut().zip(&row[self.inputs..]) {
+                    *g += pull;
                 }
             }
-        }
+            loss
+        });
         Ok(Adapted::of_context(context))
     }
 

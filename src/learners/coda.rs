@@ -24,7 +24,6 @@ pub(super) const METHOD: Method = Method {
     equation: "F(x; θ, ξ) = h(x; θ + Θ ξ), ξ by descent with θ and Θ fixed",
     zero_shot: false,
     trained_as: "coda",
-    build,
 };
 
 /// Size of the hypernetwork's first entries.
@@ -45,7 +44,7 @@ struct Coda {
     network_penalty: f64,
 }
 
-fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
+pub(super) fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
     let sizes: Vec<usize> = [&[shape.inputs], &settings.hidden[..], &[1]].concat();
     Ok(Arc::new(Coda {
         net: Mlp::new(sizes)?,

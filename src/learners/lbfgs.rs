@@ -22,7 +22,8 @@ pub(super) fn minimise(
     let mut value = f(&x, &mut gradient);
     let mut pairs: VecDeque<(Vec<f64>, Vec<f64>)> = VecDeque::new();
     for _ in 0..steps {
-        if !(norm(&gradient) > tolerance) {
+        let size = norm(&gradient);
+        if size.is_nan() || size <= tolerance {
             break;
         }
         let direction = direction(&gradient, &pairs);

@@ -15,6 +15,7 @@ use super::{
     Adapted, Batch, Learner, LearnerError, Loss, Method, Settings, Shape, Shots, Workspace,
     anil::first_head,
     backbone::{apply_heads, pull_heads},
+    descent::Descent,
     host::Scratch,
     net::Mlp,
 };
@@ -26,7 +27,6 @@ pub(super) const METHOD: Method = Method {
     equation: "F(x; θ) = wᵀ v(x; θ), all weights by gradient steps from a learned start",
     zero_shot: false,
     trained_as: "maml",
-    build,
 };
 
 /// Model-agnostic meta-learning.
@@ -39,7 +39,7 @@ struct Maml {
     first_order: bool,
 }
 
-fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
+pub(super) fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
     let sizes: Vec<usize> = [&[shape.inputs], &settings.hidden[..], &[settings.rank]].concat();
     Ok(Arc::new(Maml {
         features: Mlp::new(sizes)?,
@@ -113,34 +113,40 @@ impl Learner for Maml {
     }
 
     fn adapt(&self, parameters: &[f64], shots: Shots) -> Result<Adapted, LearnerError> {
-        let (weights, head) = parameters.split_at(self.features.weight_count());
-        let (mut weights, mut head) = (weights.to_vec(), head.to_vec());
         let (rank, count) = (self.rank(), shots.targets.len());
+        let split = self.features.weight_count();
         let mut scratch = Scratch::default();
         let mut features = vec![0.0; count * rank];
         let mut pull = vec![0.0; count * rank];
-        let mut gradient = vec![0.0; weights.len()];
-        for _ in 0..self.adaptation_steps {
-            scratch.outputs(&self.features, &weights, shots.inputs, &mut features);
-            let mut head_gradient = vec![0.0; rank];
-            for (i, y) in shots.targets.iter().enumerate() {
-                let row = &features[i * rank..(i + 1) * rank];
-                let output = row.iter().zip(&head).map(|(v, w)| v * w).sum::<f64>();
+        let descent = Descent {
+            rate: self.rate,
+            plain_steps: self.inner_steps,
+            steps: self.adaptation_steps,
+        };
+        let mut weights = descent.run(parameters.to_vec(), |parameters, gradient| {
+            let (weights, head) = parameters.split_at(split);
+            let (weight_gradient, head_gradient) = gradient.split_at_mut(split);
+            scratch.outputs(&self.features, weights, shots.inputs, &mut features);
+            head_gradient.fill(0.0);
+            let mut loss = 0.0;
+            let rows = features.chunks_exact(rank).zip(pull.chunks_exact_mut(rank));
+            for ((row, pull), y) in rows.zip(shots.targets) {
+                let output = row.iter().zip(head).map(|(v, w)| v * w).sum::<f64>();
                 let residual = (output - y) / count as f64;
-                for j in 0..rank {
-                    head_gradient[j] += residual * row[j];
-                    pull[i * rank + j] = residual * head[j];
+                loss += 0.5 * residual * (output - y);
+                for (g, v) in head_gradient.iter_mut().zip(row) {
+                    *g += residual * v;
+                }
+                for (pull, w) in pull.iter_mut().zip(head) {
+                    *pull = residual * w;
                 }
             }
-            let at = (&weights[..], shots.inputs, &pull[..]);
-            scratch.weight_gradient(&self.features, at, &mut gradient);
-            descend(&mut weights, &gradient, self.rate);
-            descend(&mut head, &head_gradient, self.rate);
-        }
-        Ok(Adapted {
-            context: head,
-            weights,
-        })
+            let at = (weights, shots.inputs, &pull[..]);
+            scratch.weight_gradient(&self.features, at, weight_gradient);
+            loss
+        });
+        let context = weights.split_off(split);
+        Ok(Adapted { context, weights })
     }
 
     fn with_context(&self, _parameters: &[f64], _context: &[f64]) -> Result<Adapted, LearnerError> {
@@ -167,11 +173,5 @@ impl Learner for Maml {
         for (output, row) in outputs.iter_mut().zip(features.chunks_exact(rank)) {
             *output = row.iter().zip(&adapted.context).map(|(v, w)| v * w).sum();
         }
-    }
-}
-
-fn descend(values: &mut [f64], gradient: &[f64], rate: f64) {
-    for (value, g) in values.iter_mut().zip(gradient) {
-        *value -= rate * g;
     }
 }

@@ -19,6 +19,7 @@ mod batches;
 mod camel;
 mod cavia;
 mod coda;
+mod descent;
 mod error;
 mod host;
 mod lbfgs;
@@ -58,19 +59,29 @@ pub struct Method {
     pub zero_shot: bool,
     /// The method whose training it uses.
     pub trained_as: &'static str,
-    build: fn(&Settings, Shape) -> Result<Arc<dyn Learner>, LearnerError>,
 }
 
-/// All methods.
-pub const METHODS: &[Method] = &[
-    camel::METHOD,
-    camel::ZERO_SHOT,
-    anil::METHOD,
-    maml::METHOD,
-    coda::METHOD,
-    r2d2::METHOD,
-    cavia::METHOD,
-];
+/// Makes the list of methods and, apart from it, the way to build each: whoever only lists them, as
+/// the page does, is not linked with the learners themselves.
+macro_rules! register {
+    ($first:ident, $($learner:ident),+ $(,)?) => {
+        /// All methods.
+        pub const METHODS: &[Method] = &[$first::METHOD, $first::ZERO_SHOT, $($learner::METHOD),+];
+
+        fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
+            let trained_as = method(&settings.method)?.trained_as;
+            if trained_as == $first::METHOD.name {
+                return $first::build(settings, shape);
+            }
+            $(if trained_as == $learner::METHOD.name {
+                return $learner::build(settings, shape);
+            })+
+            Err(LearnerError::UnknownMethod(settings.method.clone()))
+        }
+    };
+}
+
+register![camel, anil, maml, coda, r2d2, cavia];
 
 /// The method of that name.
 pub fn method(name: &str) -> Result<&'static Method, LearnerError> {
@@ -92,7 +103,7 @@ pub struct Shape {
 /// The learner that these settings describe.
 pub fn learner(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
     settings.check()?;
-    (method(&settings.method)?.build)(settings, shape)
+    build(settings, shape)
 }
 
 /// The meta-loss of one batch.

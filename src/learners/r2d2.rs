@@ -22,7 +22,6 @@ pub(super) const METHOD: Method = Method {
     equation: "F(x; θ, w) = c(x; θ) + wᵀ v(x; θ), w by ridge regression inside training",
     zero_shot: false,
     trained_as: "r2d2",
-    build,
 };
 
 /// Smallest ridge at the start, so that its logarithm is finite.
@@ -35,7 +34,7 @@ struct R2d2 {
     first_ridge: f64,
 }
 
-fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
+pub(super) fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
     Ok(Arc::new(R2d2 {
         backbone: Backbone::new(settings, shape.inputs)?,
         first_ridge: settings.ridge.max(LEAST_RIDGE),

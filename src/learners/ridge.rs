@@ -61,10 +61,10 @@ pub(super) fn solve(
     let mut gram = prior.precision.clone();
     let mut moment = &prior.precision * &prior.mean;
     for (row, &y) in features.chunks_exact(rank).zip(targets) {
-        for i in 0..rank {
-            moment[i] += row[i] * y;
-            for j in 0..=i {
-                gram[(i, j)] += row[i] * row[j];
+        for (i, &v) in row.iter().enumerate() {
+            moment[i] += v * y;
+            for (j, &other) in row[..=i].iter().enumerate() {
+                gram[(i, j)] += v * other;
             }
         }
     }
@@ -73,7 +73,7 @@ pub(super) fn solve(
     let singular = |pivot| LearnerError::SingularGram { rank, pivot };
     let cholesky = Cholesky::new(gram).ok_or_else(|| singular(0.0))?;
     let smallest = cholesky.l_dirty().diagonal().map(|l| l * l).min();
-    if !(smallest > LEAST_PIVOT * largest) {
+    if smallest.is_nan() || smallest <= LEAST_PIVOT * largest {
         return Err(singular(smallest / largest));
     }
     Ok(cholesky.solve(&moment).as_slice().to_vec())

@@ -117,56 +117,116 @@ impl Settings {
     }
 }
 
-/// What all methods on a system share: the nets, the rank and the batch.
+/// What all methods on a system share: the nets, the rank, the batch, the steps and their size.
 fn of_system(system: &str) -> Result<Settings, LearnerError> {
-    let (hidden, rank, bias, batch): (&[usize], usize, &[usize], usize) = match system {
-        "pendulum" => (&[16, 16], 2, &[], 200),
-        "charges-dipole" => (&[16; 4], 3, &[], 300),
-        "charges-pair" => (&[16; 4], 2, &[], 300),
-        "charges-quadrupole" => (&[16; 4], 4, &[], 300),
-        "capacitor" | "capacitor-eps" => (&[64; 4], 3, &[32; 3], 400),
-        "cartpole" => (&[16; 3], 3, &[], 200),
-        "arm" => (&[64; 4], 4, &[], 400),
-        "upkie" => (&[64; 4], 3, &[], 200),
-        _ => return Err(LearnerError::UnknownSystem(system.to_owned())),
-    };
-    Ok(Settings {
+    let base = Settings {
         system: system.to_owned(),
         method: String::new(),
-        rank,
-        hidden: hidden.to_vec(),
-        bias: bias.to_vec(),
+        rank: 2,
+        hidden: vec![16; 4],
+        bias: Vec::new(),
         steps: 20_000,
         learning_rate: 1e-2,
-        batch,
+        batch: 300,
         weight_decay: 0.0,
         clip: 0.0,
-        inner_rate: 0.1,
-        inner_steps: 1,
-        adaptation_steps: 100,
+        inner_rate: 0.2,
+        inner_steps: 10,
+        adaptation_steps: 300,
         first_order: false,
         ridge: 2e-7,
         prior_noise: 0.0,
-        context_penalty: 0.0,
-        network_penalty: 0.0,
+        context_penalty: 1e-5,
+        network_penalty: 1e-4,
+    };
+    Ok(match system {
+        "pendulum" => Settings {
+            hidden: vec![16; 2],
+            steps: 5_000,
+            batch: 200,
+            weight_decay: 1e-2,
+            ..base
+        },
+        "charges-pair" => base,
+        "charges-dipole" => Settings {
+            rank: 3,
+            weight_decay: 1e-2,
+            ..base
+        },
+        "charges-quadrupole" => Settings { rank: 4, ..base },
+        "capacitor" | "capacitor-eps" => Settings {
+            rank: 3,
+            hidden: vec![64; 4],
+            bias: vec![32; 3],
+            steps: 10_000,
+            learning_rate: 5e-3,
+            batch: 200,
+            ..base
+        },
+        "cartpole" => Settings {
+            hidden: vec![16; 3],
+            batch: 200,
+            weight_decay: 1e-2,
+            ..base
+        },
+        "arm" => Settings {
+            rank: 4,
+            hidden: vec![64; 4],
+            learning_rate: 5e-3,
+            batch: 100,
+            weight_decay: 1e-2,
+            ..base
+        },
+        "upkie" => Settings {
+            rank: 3,
+            hidden: vec![64; 4],
+            steps: 5_000,
+            learning_rate: 5e-3,
+            batch: 100,
+            ..base
+        },
+        _ => return Err(LearnerError::UnknownSystem(system.to_owned())),
     })
 }
 
 /// What a method changes on a system.
 fn of_method(base: Settings, trained_as: &str, name: &str) -> Settings {
-    let mut settings = Settings {
+    let base = Settings {
         method: name.to_owned(),
         ..base
     };
-    match trained_as {
-        "coda" => {
-            settings.context_penalty = 1e-5;
-            settings.network_penalty = 1e-4;
-        }
-        "r2d2" => settings.ridge = 1e-3,
-        _ => {}
+    match (trained_as, base.system.as_str()) {
+        ("camel", "cartpole") => Settings {
+            steps: 50_000,
+            ..base
+        },
+        ("r2d2", _) => Settings {
+            ridge: 1e-3,
+            ..base
+        },
+        // A learned start takes the place of the bias net in the methods that adapt from one.
+        ("anil" | "coda", _) => Settings {
+            bias: Vec::new(),
+            ..base
+        },
+        ("maml", _) => Settings {
+            bias: Vec::new(),
+            learning_rate: 3e-3,
+            inner_rate: 0.05,
+            inner_steps: 2,
+            clip: 1.0,
+            ..base
+        },
+        ("cavia", _) => Settings {
+            bias: Vec::new(),
+            learning_rate: 3e-3,
+            inner_rate: 1.0,
+            inner_steps: 5,
+            clip: 1.0,
+            ..base
+        },
+        _ => base,
     }
-    settings
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 use std::{f64::consts::PI, sync::Arc};
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
+use rand::seq::SliceRandom as _;
 
 use super::{
     Learner, LearnerError, Model, Scaling, Settings, Shape, Shots, TrainedTask,
@@ -18,8 +19,11 @@ use crate::{random::generator, systems::Task};
 /// Streams of the seed.
 const FIRST_PARAMETERS: u64 = 100;
 const ROW_ORDER: u64 = 101;
-/// Part of the rows that training does not see.
-const HELD_OUT: f64 = 0.05;
+const HELD_OUT: u64 = 102;
+/// Part of the points of a shared grid that training does not see.
+const HELD_POINTS: f64 = 0.02;
+/// Part of the rows of trajectories that training does not see.
+const HELD_ROWS: f64 = 0.05;
 /// Blocks of neighbouring rows in which trajectories are held out.
 const HELD_BLOCKS: usize = 8;
 /// Rows of a training task from which its context is computed where π does not hold it.
@@ -109,7 +113,7 @@ impl Trainer {
         };
         let learner = learner(&settings, shape)?;
         let scaling = Scaling::of(tasks, settings.centre_targets());
-        let (held, rows) = split_rows(tasks);
+        let (held, rows) = split_rows(tasks, seed);
         let device = device.clone().without_autodiff();
         let rng = generator(seed, ROW_ORDER);
         let place = (&device, precision);
@@ -373,235 +377,26 @@ fn clip(gradient: Tensor<1>, limit: f64) -> Tensor<1> {
     gradient * factor.clamp_max(1.0)
 }
 
-/// Held-out rows and training rows: scattered where tasks share a grid, in blocks of neighbouring
+/// Held-out rows and training rows: scattered points where tasks share a grid, blocks of neighbouring
 /// rows where they follow trajectories. Few rows are all trained on, and then also judged on.
-fn split_rows(tasks: &[Task]) -> (Vec<usize>, Vec<usize>) {
+fn split_rows(tasks: &[Task], seed: u64) -> (Vec<usize>, Vec<usize>) {
     let rows = tasks[0].targets.len();
-    let count = (rows as f64 * HELD_OUT) as usize;
+    let shared = shares_inputs(tasks);
+    let part = if shared { HELD_POINTS } else { HELD_ROWS };
+    let count = (rows as f64 * part) as usize;
     if count < HELD_BLOCKS {
         return ((0..rows).collect(), (0..rows).collect());
     }
-    let blocks = if shares_inputs(tasks) {
-        count
-    } else {
-        HELD_BLOCKS
-    };
-    let (every, length) = (rows / blocks, count / blocks);
-    (0..rows).partition(|row| {
-        let offset = (every - length) / 2;
-        (offset..offset + length).contains(&(row % every)) && row / every < blocks
-    })
+    if shared {
+        let mut held: Vec<usize> = (0..rows).collect();
+        held.shuffle(&mut generator(seed, HELD_OUT));
+        let rest = held.split_off(count);
+        return (held, rest);
+    }
+    let (every, length) = (rows / HELD_BLOCKS, count / HELD_BLOCKS);
+    let offset = (every - length) / 2;
+    (0..rows).partition(|row| (offset..offset + length).contains(&(row % every)))
 }
 
 #[cfg(test)]
-mod tests {
-    use std::{
-        future::Future,
-        pin::pin,
-        sync::Arc,
-        task::{Context, Poll, Waker},
-    };
-
-    use rand::RngExt as _;
-
-    use super::*;
-    use crate::systems::Samples;
-
-    /// The value of a future that never waits, as on the CPU.
-    fn now<T>(future: impl Future<Output = T>) -> T {
-        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(value) => value,
-            Poll::Pending => panic!("the CPU does not wait"),
-        }
-    }
-
-    /// y = a sin 2x₁ + b x₁x₂ on shared or own inputs.
-    fn tasks(parameters: &[[f64; 2]], shared: bool) -> Vec<Task> {
-        let mut rng = generator(9, 0);
-        let mut draw = || {
-            Arc::new(Samples {
-                dim: 2,
-                values: (0..400).map(|_| rng.random_range(-1.0..1.0)).collect(),
-            })
-        };
-        let common = draw();
-        parameters
-            .iter()
-            .map(|phi| {
-                let inputs = if shared { common.clone() } else { draw() };
-                let value = |x: &[f64]| phi[0] * (2.0 * x[0]).sin() + phi[1] * x[0] * x[1];
-                Task {
-                    parameters: phi.to_vec(),
-                    targets: inputs.rows().map(value).collect(),
-                    inputs,
-                }
-            })
-            .collect()
-    }
-
-    const PARAMETERS: [[f64; 2]; 4] = [[1.0, 1.0], [2.0, 1.0], [1.0, 3.0], [3.0, 2.0]];
-
-    fn settings(method: &str) -> Settings {
-        let mut settings = Settings::new("pendulum", method).unwrap();
-        settings.steps = 600;
-        settings.batch = 50;
-        settings
-    }
-
-    fn train(settings: &Settings, tasks: &[Task]) -> Model {
-        let mut trainer = Trainer::new(settings, tasks, 1, &Device::flex()).unwrap();
-        now(trainer.run(100, |_| {})).unwrap();
-        now(trainer.finish()).unwrap()
-    }
-
-    fn few_shot_error(model: &Model, task: &Task, shots: usize) -> f64 {
-        let inputs = Samples {
-            dim: task.inputs.dim,
-            values: task.inputs.values[..shots * task.inputs.dim].to_vec(),
-        };
-        let adapted = model.adapt(&inputs, &task.targets[..shots]).unwrap();
-        let outputs = model.predict(&adapted, &task.inputs).unwrap();
-        let errors = outputs
-            .iter()
-            .zip(&task.targets)
-            .map(|(a, b)| (a - b).powi(2));
-        errors.sum::<f64>() / outputs.len() as f64
-    }
-
-    #[test]
-    fn camel_learns_affine_tasks_and_adapts_to_a_new_one() {
-        for shared in [true, false] {
-            let tasks = tasks(&PARAMETERS, shared);
-            let model = train(&settings("camel"), &tasks);
-            let new = &self::tasks(&[[2.5, 1.5]], shared)[0];
-            let error = few_shot_error(&model, new, 20);
-            let size = new.targets.iter().map(|y| y * y).sum::<f64>() / 200.0;
-            assert!(error < 3e-3 * size, "shared {shared}: {error:e} of {size}");
-            assert!(model.validation_rmse() < 0.05 * size.sqrt());
-        }
-    }
-
-    #[test]
-    fn every_method_learns_and_gives_contexts() {
-        let tasks = tasks(&PARAMETERS, false);
-        let new = &self::tasks(&[[2.5, 1.5]], false)[0];
-        let size = new.targets.iter().map(|y| y * y).sum::<f64>() / 200.0;
-        for method in super::super::METHODS {
-            let model = train(&settings(method.name), &tasks);
-            let error = few_shot_error(&model, new, 40);
-            assert!(error < 0.2 * size, "{}: {error:e} of {size}", method.name);
-            assert_eq!(model.tasks().len(), 4);
-            assert_eq!(model.tasks()[2].parameters, [1.0, 3.0]);
-        }
-    }
-
-    #[test]
-    fn the_same_seed_gives_the_same_model_and_another_seed_another() {
-        let tasks = tasks(&PARAMETERS, true);
-        let settings = Settings {
-            steps: 20,
-            ..settings("camel")
-        };
-        let train = |seed| {
-            let mut trainer = Trainer::new(&settings, &tasks, seed, &Device::flex()).unwrap();
-            now(trainer.run(10, |_| {})).unwrap();
-            now(trainer.finish()).unwrap().parameters
-        };
-        assert_eq!(train(1), train(1));
-        assert_ne!(train(1), train(2));
-    }
-
-    #[test]
-    fn divergence_restarts_once_with_a_smaller_rate_and_says_so() {
-        let tasks = tasks(&PARAMETERS, true);
-        let mut trainer = Trainer::new(&settings("camel"), &tasks, 1, &Device::flex()).unwrap();
-        let nan = |trainer: &mut Trainer| {
-            trainer.parameters = trainer.parameters.clone().mul_scalar(f64::NAN);
-            trainer.step().unwrap();
-        };
-        nan(&mut trainer);
-        assert!(now(trainer.loss()).unwrap().is_nan());
-        let progress = trainer.progress();
-        assert_eq!(progress.step, 0);
-        assert!(progress.notices[0].contains("restarted"), "{progress:?}");
-        assert!((progress.rate - 0.3 * trainer.settings.learning_rate).abs() < 1e-12);
-        trainer.step().unwrap();
-        assert!(now(trainer.loss()).unwrap().is_finite());
-        nan(&mut trainer);
-        let error = now(trainer.loss()).unwrap_err();
-        assert!(matches!(error, LearnerError::Diverged { .. }), "{error}");
-    }
-
-    #[test]
-    fn a_plateau_shortens_the_schedule() {
-        let tasks = tasks(&PARAMETERS, true);
-        let settings = Settings {
-            learning_rate: 1e-7,
-            ..settings("camel")
-        };
-        let mut trainer = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap();
-        now(trainer.run(20, |_| {})).unwrap();
-        let progress = trainer.progress();
-        assert!(progress.step < settings.steps / 2, "{progress:?}");
-        assert_eq!(progress.notices.len(), 1);
-    }
-
-    #[test]
-    fn a_rank_above_the_number_of_tasks_is_refused() {
-        let tasks = tasks(&PARAMETERS, true);
-        let settings = Settings {
-            rank: 5,
-            ..settings("camel")
-        };
-        let error = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap_err();
-        assert_eq!(error, LearnerError::RankAboveTasks { rank: 5, tasks: 4 });
-    }
-
-    #[test]
-    fn too_few_and_unsuitable_shots_are_refused() {
-        let tasks = tasks(&PARAMETERS, true);
-        let settings = Settings {
-            steps: 5,
-            ridge: 0.0,
-            ..settings("camel")
-        };
-        let model = train(&settings, &tasks);
-        let shots = |values: Vec<f64>| Samples { dim: 2, values };
-        let error = model.adapt(&shots(vec![0.1, 0.2]), &[1.0]).unwrap_err();
-        assert_eq!(
-            error,
-            LearnerError::TooFewShots {
-                given: 1,
-                needed: 2
-            }
-        );
-        let same = [0.1, 0.2].repeat(4);
-        let error = model.adapt(&shots(same), &[1.0; 4]).unwrap_err();
-        assert!(
-            matches!(error, LearnerError::SingularGram { rank: 2, .. }),
-            "{error}"
-        );
-        let error = model
-            .adapt(&shots(vec![f64::NAN; 8]), &[1.0; 4])
-            .unwrap_err();
-        assert!(matches!(error, LearnerError::NotFinite { .. }), "{error}");
-    }
-
-    #[test]
-    fn features_and_context_make_the_prediction() {
-        let tasks = tasks(&PARAMETERS, false);
-        let settings = Settings {
-            steps: 20,
-            bias: vec![4],
-            ..settings("camel")
-        };
-        let model = train(&settings, &tasks);
-        let adapted = model.trained(1).unwrap().unwrap();
-        let outputs = model.predict(&adapted, &tasks[1].inputs).unwrap();
-        for (row, output) in tasks[1].inputs.rows().zip(outputs) {
-            let (features, bias) = model.features(row).unwrap();
-            let products = features.iter().zip(adapted.context()).map(|(v, w)| v * w);
-            assert!((bias + products.sum::<f64>() - output).abs() < 1e-12);
-        }
-    }
-}
+mod tests;

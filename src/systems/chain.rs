@@ -45,59 +45,80 @@ pub struct Chain {
     pub bodies: Vec<Body>,
 }
 
+/// Sine and cosine of an angle.
+type Turn = (f64, f64);
+
 /// An offset turned forward by an angle.
-pub fn turned([forward, up]: [f64; 2], angle: f64) -> Vector2<f64> {
-    let (sin, cos) = angle.sin_cos();
+pub fn turned(offset: [f64; 2], angle: f64) -> Vector2<f64> {
+    turned_by(offset, angle.sin_cos())
+}
+
+fn turned_by([forward, up]: [f64; 2], (sin, cos): Turn) -> Vector2<f64> {
     Vector2::new(forward * cos + up * sin, up * cos - forward * sin)
 }
 
+/// The turns of the three segments, made once for all bodies.
+fn turns(q: &Coordinates) -> [Turn; 3] {
+    [1, 2, 3].map(|i| q[i].sin_cos())
+}
+
+/// The offsets of a body, turned with their segments.
+struct Arms([Vector2<f64>; 3]);
+
 impl Body {
-    /// Position of the centre relative to the point on the ground where s = 0 and the axle is.
-    fn position(&self, q: &Coordinates) -> Vector2<f64> {
-        let arms = (0..3).map(|j| turned(self.offsets[j], q[j + 1]));
-        arms.fold(Vector2::new(q[0], 0.0), |sum, arm| sum + arm)
+    fn arms(&self, turns: &[Turn; 3]) -> Arms {
+        Arms([0, 1, 2].map(|j| turned_by(self.offsets[j], turns[j])))
+    }
+}
+
+impl Arms {
+    /// Height of the body's centre above the axle.
+    fn height(&self) -> f64 {
+        self.0.iter().map(|arm| arm.y).sum()
     }
 
-    fn jacobian(&self, q: &Coordinates) -> Matrix2x4<f64> {
+    fn jacobian(&self) -> Matrix2x4<f64> {
         let mut jacobian = Matrix2x4::zeros();
         jacobian[(0, 0)] = 1.0;
-        for j in 0..3 {
-            let arm = turned(self.offsets[j], q[j + 1]);
+        for (j, arm) in self.0.iter().enumerate() {
             jacobian.set_column(j + 1, &Vector2::new(arm.y, -arm.x));
         }
         jacobian
     }
 
     /// The centre's acceleration when all q̈ are zero.
-    fn centripetal(&self, q: &Coordinates, rates: &Coordinates) -> Vector2<f64> {
-        (0..3)
-            .map(|j| -turned(self.offsets[j], q[j + 1]) * rates[j + 1].powi(2))
-            .sum()
+    fn centripetal(&self, rates: &Coordinates) -> Vector2<f64> {
+        let arms = self.0.iter().enumerate();
+        arms.map(|(j, arm)| -arm * rates[j + 1].powi(2)).sum()
     }
 }
 
 impl Chain {
-    /// The mass matrix M.
-    pub fn mass_matrix(&self, q: &Coordinates) -> Matrix4<f64> {
-        let mut matrix = Matrix4::zeros();
+    /// The mass matrix M, and the centripetal and gravity terms h.
+    fn equations(&self, q: &Coordinates, rates: &Coordinates) -> (Matrix4<f64>, Coordinates) {
+        let turns = turns(q);
+        let (mut matrix, mut bias) = (Matrix4::zeros(), Coordinates::zeros());
         matrix[(0, 0)] =
             self.wheel_mass + self.wheel_inertia / (self.wheel_radius * self.wheel_radius);
         for body in &self.bodies {
-            let jacobian = body.jacobian(q);
+            let arms = body.arms(&turns);
+            let jacobian = arms.jacobian();
+            let acceleration = arms.centripetal(rates) + Vector2::new(0.0, self.gravity);
             matrix += jacobian.transpose() * jacobian * body.mass;
             matrix[(body.segment + 1, body.segment + 1)] += body.inertia;
+            bias += jacobian.transpose() * acceleration * body.mass;
         }
-        matrix
+        (matrix, bias)
+    }
+
+    /// The mass matrix M.
+    pub fn mass_matrix(&self, q: &Coordinates) -> Matrix4<f64> {
+        self.equations(q, &Coordinates::zeros()).0
     }
 
     /// Centripetal and gravity terms h.
     pub fn bias(&self, q: &Coordinates, rates: &Coordinates) -> Coordinates {
-        let mut bias = Coordinates::zeros();
-        for body in &self.bodies {
-            let acceleration = body.centripetal(q, rates) + Vector2::new(0.0, self.gravity);
-            bias += body.jacobian(q).transpose() * acceleration * body.mass;
-        }
-        bias
+        self.equations(q, rates).1
     }
 
     /// Accelerations q̈ under generalised forces Q; not a number if M is not positive definite.
@@ -107,10 +128,11 @@ impl Chain {
         rates: &Coordinates,
         forces: &Coordinates,
     ) -> Coordinates {
-        let Some(factor) = self.mass_matrix(q).cholesky() else {
+        let (matrix, bias) = self.equations(q, rates);
+        let Some(factor) = matrix.cholesky() else {
             return Coordinates::repeat(f64::NAN);
         };
-        factor.solve(&(forces - self.bias(q, rates)))
+        factor.solve(&(forces - bias))
     }
 
     /// Generalised forces Q that explain accelerations q̈.
@@ -120,12 +142,14 @@ impl Chain {
         rates: &Coordinates,
         accelerations: &Coordinates,
     ) -> Coordinates {
-        self.mass_matrix(q) * accelerations + self.bias(q, rates)
+        let (matrix, bias) = self.equations(q, rates);
+        matrix * accelerations + bias
     }
 
     /// Kinetic and potential energy [J], the latter zero at the height of the axle.
     pub fn energy(&self, q: &Coordinates, rates: &Coordinates) -> f64 {
-        let height = |body: &Body| body.mass * body.position(q).y;
+        let turns = turns(q);
+        let height = |body: &Body| body.mass * body.arms(&turns).height();
         let heights: f64 = self.bodies.iter().map(height).sum();
         0.5 * rates.dot(&(self.mass_matrix(q) * rates)) + self.gravity * heights
     }

@@ -299,6 +299,15 @@ pub enum Shape {
     },
 }
 
+impl Shape {
+    /// What it stands for.
+    pub fn role(&self) -> Role {
+        match self {
+            Self::Line { role, .. } | Self::Polygon { role, .. } | Self::Disc { role, .. } => *role,
+        }
+    }
+}
+
 /// Checks the count and the ranges of φ.
 pub fn check_parameters(about: &Description, parameters: &[f64]) -> Result<(), SystemError> {
     if parameters.len() != about.parameters.len() {

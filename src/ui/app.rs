@@ -44,6 +44,7 @@ pub fn App() -> impl IntoView {
             </div>
         </footer>
     }
+    .into_any()
 }
 
 /// A link of the navigation. It keeps the experiment that the visitor has set up.
@@ -53,7 +54,14 @@ fn PageLink(
     page: Page,
 ) -> impl IntoView {
     let route = expect_context::<Route>();
-    let address = move || Link { page, run: false, ..route.link() }.write();
+    let address = move || {
+        Link {
+            page,
+            run: false,
+            ..route.link()
+        }
+        .write()
+    };
     let current = move || (route.page() == page).then_some("page");
     view! { <a href=address aria-current=current>{page.title()}</a> }
 }
@@ -64,7 +72,10 @@ fn Remarks() -> impl IntoView {
     let route = expect_context::<Route>();
     let items = move || {
         let remarks = route.remarks();
-        remarks.into_iter().map(|remark| view! { <li>{remark.to_string()}</li> }).collect_view()
+        remarks
+            .into_iter()
+            .map(|remark| view! { <li>{remark.to_string()}</li> })
+            .collect_view()
     };
     view! {
         <Show when=move || !route.remarks().is_empty()>
@@ -73,6 +84,7 @@ fn Remarks() -> impl IntoView {
             </Notice>
         </Show>
     }
+    .into_any()
 }
 
 /// Moves the focus without touching the address, which belongs to the experiment.

@@ -10,12 +10,13 @@ use gloo::{
     render::{AnimationFrame, request_animation_frame},
     timers::callback::Timeout,
 };
-use js_sys::{Array, Uint8Array};
+use js_sys::{Array, Reflect, Uint8Array};
 use leptos::{html::Canvas, prelude::*};
 use wasm_bindgen::{JsCast as _, closure::Closure, prelude::wasm_bindgen};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    Blob, BlobPropertyBag, Element, HtmlAnchorElement, HtmlCanvasElement, MediaQueryList, Url,
+    Blob, BlobPropertyBag, Element, HtmlAnchorElement, HtmlCanvasElement, MediaQueryList, Response,
+    Url,
 };
 
 #[wasm_bindgen]
@@ -250,6 +251,18 @@ pub async fn copy(text: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// A list of numbers from a JSON file of this site, by its key; none if it cannot be had.
+pub async fn fetch_numbers(path: &str, key: &str) -> Option<Vec<f64>> {
+    let response = JsFuture::from(web_sys::window()?.fetch_with_str(path)).await;
+    let response: Response = response.ok()?.dyn_into().ok()?;
+    let json = JsFuture::from(response.json().ok()?).await.ok()?;
+    let list = Reflect::get(&json, &key.into()).ok()?;
+    Array::from(&list)
+        .iter()
+        .map(|value| value.as_f64())
+        .collect()
 }
 
 /// A name for a file from a title: letters, digits and hyphens.

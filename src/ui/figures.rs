@@ -7,19 +7,34 @@ use crate::{
 
 /// The loss of a run over its steps.
 pub fn loss_chart(method: &str, losses: &[(usize, f64)]) -> Chart {
-    let points = losses.iter().map(|&(step, loss)| [step as f64, loss]).collect();
-    charts::loss_chart("Training loss", vec![Series::new(method, Hue::of_method(method), points)])
+    let points = losses
+        .iter()
+        .map(|&(step, loss)| [step as f64, loss])
+        .collect();
+    charts::loss_chart(
+        "Training loss",
+        vec![Series::new(method, Hue::of_method(method), points)],
+    )
 }
 
 /// Predicted against true targets.
 pub fn prediction_chart(report: &Report) -> Chart {
     let (symbol, unit) = &report.adaptation.target;
-    let points = report.adaptation.predictions.iter().map(|&(truth, predicted)| [truth, predicted]).collect();
+    let points = report
+        .adaptation
+        .predictions
+        .iter()
+        .map(|&(truth, predicted)| [truth, predicted])
+        .collect();
     Chart::Scatter(ScatterChart {
         title: "Predictions on samples that were not used".to_owned(),
         x: Axis::linear(format!("true {symbol}"), unit.clone()),
         y: Axis::linear(format!("predicted {symbol}"), unit.clone()),
-        series: vec![Series::new(&report.spec.method, Hue::of_method(&report.spec.method), points)],
+        series: vec![Series::new(
+            &report.spec.method,
+            Hue::of_method(&report.spec.method),
+            points,
+        )],
         diagonal: true,
         ..ScatterChart::default()
     })
@@ -40,7 +55,21 @@ pub fn tracking_chart(method: &str, motion: &Motion) -> Chart {
 
 /// An identified value with its standard error and unit.
 pub fn identified_text(identified: &Identified) -> String {
-    let Identified { estimate, standard_error, unit, determined, .. } = identified;
-    let value = format!("{} ± {} {unit}", number::significant(*estimate, 4), number::significant(*standard_error, 2));
-    if *determined { value } else { format!("{value} (not determined by these samples)") }
+    let Identified {
+        estimate,
+        standard_error,
+        unit,
+        determined,
+        ..
+    } = identified;
+    let value = format!(
+        "{} ± {} {unit}",
+        number::significant(*estimate, 4),
+        number::significant(*standard_error, 2)
+    );
+    if *determined {
+        value
+    } else {
+        format!("{value} (not determined by these samples)")
+    }
 }

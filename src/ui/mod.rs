@@ -6,6 +6,7 @@
 pub mod canvas;
 pub mod entry;
 pub mod figures;
+pub mod stage;
 
 #[cfg(target_arch = "wasm32")]
 pub mod app;

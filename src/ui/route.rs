@@ -17,7 +17,10 @@ impl Route {
     /// Reads the address and follows it from now on.
     pub fn follow() -> Self {
         let (link, remarks) = Link::read(&fragment());
-        let route = Self { link: RwSignal::new(link), remarks: RwSignal::new(remarks) };
+        let route = Self {
+            link: RwSignal::new(link),
+            remarks: RwSignal::new(remarks),
+        };
         EventListener::new(&window(), "hashchange", move |_| {
             let (link, remarks) = Link::read(&fragment());
             route.remarks.set(remarks);

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::{
     engine::{
         client::Engine,
-        protocol::{DeviceUsed, Event, Progress},
+        protocol::{DeviceUsed, Event, Progress, Work},
     },
     experiments::{
         report::{Partial, Report},
@@ -79,7 +79,9 @@ impl Session {
         self.notes.set(Vec::new());
         self.device.set(None);
         self.report.set(None);
-        self.engine.with_value(|engine| engine.start(spec, move |event| self.hear(event)));
+        self.engine.with_value(|engine| {
+            engine.start(Work::Experiment(spec), move |event| self.hear(event))
+        });
     }
 
     /// Stops the experiment.
@@ -93,10 +95,11 @@ impl Session {
             Event::Note(note) => self.notes.update(|notes| notes.push(note)),
             Event::Progress(progress) => {
                 self.status.set(Status::Running);
-                self.losses.update(|losses| losses.push((progress.step, progress.loss)));
+                self.losses
+                    .update(|losses| losses.push((progress.step, progress.loss)));
                 self.progress.set(Some(progress));
             }
-            Event::Partial(Partial::Data { .. } | Partial::Adapted(_)) => {}
+            Event::Partial(Partial::Data { .. } | Partial::Adapted(_)) | Event::Ticks { .. } => {}
             Event::Finished(report) => {
                 self.losses.set(report.losses.clone());
                 self.report.set(Some(*report));

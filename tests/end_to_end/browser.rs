@@ -8,7 +8,9 @@ use std::{
     time::Duration,
 };
 
-use fantoccini::{Client, ClientBuilder, Locator, elements::Element, wd::WebDriverCompatibleCommand};
+use fantoccini::{
+    Client, ClientBuilder, Locator, elements::Element, wd::WebDriverCompatibleCommand,
+};
 use http::Method;
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
@@ -46,8 +48,16 @@ pub struct Window {
     pub dark: bool,
 }
 
-pub const DESKTOP: Window = Window { width: 1280, height: 800, dark: false };
-pub const PHONE: Window = Window { width: 390, height: 844, dark: false };
+pub const DESKTOP: Window = Window {
+    width: 1280,
+    height: 800,
+    dark: false,
+};
+pub const PHONE: Window = Window {
+    width: 390,
+    height: 844,
+    dark: false,
+};
 
 impl Site {
     /// Serves `dist/` under a sub-path and opens a window on it.
@@ -55,7 +65,12 @@ impl Site {
         let (server, address) = serve();
         let (driver, port) = drive();
         let client = connect(port, window).await;
-        let site = Self { client, address, _server: server, _driver: driver };
+        let site = Self {
+            client,
+            address,
+            _server: server,
+            _driver: driver,
+        };
         site.visit("").await;
         site
     }
@@ -63,7 +78,10 @@ impl Site {
     /// Goes to a link of the site, as a fresh load.
     pub async fn visit(&self, fragment: &str) {
         self.client.goto("about:blank").await.unwrap();
-        self.client.goto(&format!("{}{fragment}", self.address)).await.unwrap();
+        self.client
+            .goto(&format!("{}{fragment}", self.address))
+            .await
+            .unwrap();
         self.find("nav").await;
     }
 
@@ -96,7 +114,14 @@ impl Site {
     }
 
     pub async fn click(&self, css: &str) {
-        self.find(css).await.click().await.unwrap_or_else(|error| panic!("click {css}: {error}"));
+        let element = self.find(css).await;
+        let centre =
+            format!("document.querySelector(\"{css}\").scrollIntoView({{ block: 'center' }})");
+        self.script(&centre).await;
+        element
+            .click()
+            .await
+            .unwrap_or_else(|error| panic!("click {css}: {error}"));
     }
 
     /// Replaces what a field holds.
@@ -112,7 +137,11 @@ impl Site {
 
     /// The part of the address after `#`.
     pub async fn fragment(&self) -> String {
-        self.script("return location.hash").await.as_str().unwrap_or_default().to_owned()
+        self.script("return location.hash")
+            .await
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
     }
 
     /// Saves a picture if `CAMEL_LAB_PICTURES` names a folder.
@@ -128,7 +157,11 @@ impl Site {
         let entries = self.client.issue_cmd(LogEntries).await.unwrap();
         let severe = |entry: &&Value| entry["level"] == "SEVERE";
         let entries = entries.as_array().unwrap();
-        entries.iter().filter(severe).map(|entry| entry["message"].to_string()).collect()
+        entries
+            .iter()
+            .filter(severe)
+            .map(|entry| entry["message"].to_string())
+            .collect()
     }
 
     /// Forgets errors that a test has caused on purpose.
@@ -164,13 +197,22 @@ fn serve() -> (Process, String) {
         .spawn()
         .unwrap();
     let mut address = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
-    assert!(address.starts_with("http"), "the server did not start; is dist/ built?");
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut address)
+        .unwrap();
+    assert!(
+        address.starts_with("http"),
+        "the server did not start; is dist/ built?"
+    );
     (Process(child), address.trim().to_owned())
 }
 
 fn drive() -> (Process, u16) {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
     let child = Command::new("chromedriver")
         .arg(format!("--port={port}"))
         .stdout(Stdio::null())
@@ -182,8 +224,14 @@ fn drive() -> (Process, u16) {
 
 async fn connect(port: u16, window: Window) -> Client {
     let options: Value = serde_json::from_str(include_str!("../../webdriver.json")).unwrap();
-    let mut args = options["goog:chromeOptions"]["args"].as_array().unwrap().clone();
-    args.push(json!(format!("--window-size={},{}", window.width, window.height)));
+    let mut args = options["goog:chromeOptions"]["args"]
+        .as_array()
+        .unwrap()
+        .clone();
+    args.push(json!(format!(
+        "--window-size={},{}",
+        window.width, window.height
+    )));
     let mut chrome = json!({ "args": args });
     if window.width < 500 {
         let metrics = json!({ "width": window.width, "height": window.height, "pixelRatio": 2.0 });
@@ -200,8 +248,10 @@ async fn connect(port: u16, window: Window) -> Client {
     let capabilities = capabilities.as_object().unwrap().clone();
     let begun = Instant::now();
     loop {
-        let attempt =
-            ClientBuilder::new(HttpConnector::new()).capabilities(capabilities.clone()).connect(&format!("http://127.0.0.1:{port}")).await;
+        let attempt = ClientBuilder::new(HttpConnector::new())
+            .capabilities(capabilities.clone())
+            .connect(&format!("http://127.0.0.1:{port}"))
+            .await;
         match attempt {
             Ok(client) => return client,
             Err(error) if begun.elapsed() > PATIENCE => panic!("no browser: {error}"),

@@ -15,6 +15,9 @@ pub fn assert_losses_match(found: &[(usize, f64)]) {
     assert_eq!(found.len(), expected.len());
     for (&(step, found), &(_, expected)) in found.iter().zip(&expected) {
         let relative = (found - expected).abs() / expected;
-        assert!(relative < 1e-4, "step {step}: {found} instead of {expected}");
+        assert!(
+            relative < 1e-4,
+            "step {step}: {found} instead of {expected}"
+        );
     }
 }

@@ -1,10 +1,13 @@
 //! A host that keeps the events of a job.
 
-use std::cell::{Cell, RefCell};
+use std::{
+    cell::{Cell, RefCell},
+    time::Duration,
+};
 
 use camel_lab::{
     engine::{pacing::Host, protocol::Event},
-    experiments::{link::Link, report::Report, run::run},
+    experiments::{link::Link, live::Command, report::Report, run::run},
 };
 
 /// Keeps events; cancels after so many of them.
@@ -26,6 +29,12 @@ impl Host for Recorder {
     }
 
     async fn breathe(&self) {}
+
+    async fn sleep(&self, _: Duration) {}
+
+    fn commands(&self) -> Vec<Command> {
+        Vec::new()
+    }
 }
 
 /// Runs a link and gives its report.

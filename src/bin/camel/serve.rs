@@ -25,12 +25,21 @@ impl Serve {
     /// Serves until it is stopped.
     pub fn run(self) -> Result<(), String> {
         if !self.folder.join("index.html").is_file() {
-            return Err(format!("{} has no index.html; build the site first", self.folder.display()));
+            return Err(format!(
+                "{} has no index.html; build the site first",
+                self.folder.display()
+            ));
         }
         let listener = TcpListener::bind(("127.0.0.1", self.port)).map_err(|error| {
-            format!("cannot listen on 127.0.0.1:{}: {error}; choose another with --port", self.port)
+            format!(
+                "cannot listen on 127.0.0.1:{}: {error}; choose another with --port",
+                self.port
+            )
         })?;
-        let port = listener.local_addr().map_err(|error| error.to_string())?.port();
+        let port = listener
+            .local_addr()
+            .map_err(|error| error.to_string())?
+            .port();
         let under = format!("/{}/", self.under.trim_matches('/')).replace("//", "/");
         println!("http://127.0.0.1:{port}{under}");
         // Whoever started the server may wait for the address on a pipe.
@@ -56,8 +65,11 @@ fn answer(mut stream: TcpStream, folder: &Path, under: &str) -> io::Result<()> {
     }
     let path = first.split_whitespace().nth(1).unwrap_or("/");
     let path = path.split(['?', '#']).next().unwrap_or("/");
-    let file = path.strip_prefix(under).and_then(|rest| inside(folder, rest));
-    let (status, kind, body) = match file.and_then(|file| Some((kind(&file), fs::read(file).ok()?))) {
+    let file = path
+        .strip_prefix(under)
+        .and_then(|rest| inside(folder, rest));
+    let (status, kind, body) = match file.and_then(|file| Some((kind(&file), fs::read(file).ok()?)))
+    {
         Some((kind, body)) => ("200 OK", kind, body),
         None => ("404 Not Found", "text/plain", b"not found".to_vec()),
     };
@@ -71,7 +83,9 @@ fn answer(mut stream: TcpStream, folder: &Path, under: &str) -> io::Result<()> {
 
 /// The file of a path, if it stays inside the folder.
 fn inside(folder: &Path, path: &str) -> Option<PathBuf> {
-    let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    let plain = Path::new(path)
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)));
     let file = folder.join(path);
     match (plain, path.is_empty() || path.ends_with('/')) {
         (true, true) => Some(file.join("index.html")),

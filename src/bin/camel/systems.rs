@@ -2,8 +2,8 @@
 
 use std::{
     fs,
-    io::{self, Read as _, Write as _},
-    path::{Path, PathBuf},
+    io::{self, Read as _},
+    path::PathBuf,
 };
 
 use camel_lab::systems::{
@@ -11,6 +11,8 @@ use camel_lab::systems::{
     simulate::{Integrator, simulate},
     trajectories::Sine,
 };
+
+use crate::output::{cannot_write, write};
 
 /// Prints every system with its parameters, units and ranges.
 pub fn list() -> Result<(), String> {
@@ -59,9 +61,19 @@ impl Simulate {
     /// Simulates and writes one line a state.
     pub fn run(self) -> Result<(), String> {
         let system = by_name(&self.system)?;
-        let robot = system.robot().ok_or_else(|| format!("{} does not move; use `camel field`", self.system))?;
-        let phi = if self.phi.is_empty() { typical(system.as_ref()) } else { self.phi };
-        let start = if self.x0.is_empty() { vec![0.0; robot.state().len()] } else { self.x0 };
+        let robot = system
+            .robot()
+            .ok_or_else(|| format!("{} does not move; use `camel field`", self.system))?;
+        let phi = if self.phi.is_empty() {
+            typical(system.as_ref())
+        } else {
+            self.phi
+        };
+        let start = if self.x0.is_empty() {
+            vec![0.0; robot.state().len()]
+        } else {
+            self.x0
+        };
         let inputs = read_inputs(&self.input, self.steps, robot.time_step())?;
         let integrator: Integrator = self.integrator.parse().map_err(text)?;
         let states = simulate(robot, &phi, &start, &inputs, integrator).map_err(text)?;
@@ -86,8 +98,14 @@ impl FieldAt {
     /// Writes x1,x2,y for every point.
     pub fn run(self) -> Result<(), String> {
         let system = by_name(&self.system)?;
-        let field = system.field().ok_or_else(|| format!("{} is no static field; use `camel simulate`", self.system))?;
-        let phi = if self.phi.is_empty() { typical(system.as_ref()) } else { self.phi };
+        let field = system
+            .field()
+            .ok_or_else(|| format!("{} is no static field; use `camel simulate`", self.system))?;
+        let phi = if self.phi.is_empty() {
+            typical(system.as_ref())
+        } else {
+            self.phi
+        };
         let potential = field.solve(&phi).map_err(text)?;
         let mut lines = String::from("x1,x2,y\n");
         for [x1, x2] in read_points(&self.points, field)? {
@@ -122,13 +140,20 @@ impl Data {
             "train" => Split::Train,
             "test" => Split::Test,
             "out-of-domain" => Split::OutOfDomain,
-            other => return Err(format!("the split must be train, test or out-of-domain, but is '{other}'")),
+            other => {
+                return Err(format!(
+                    "the split must be train, test or out-of-domain, but is '{other}'"
+                ));
+            }
         };
         fs::create_dir_all(&self.csv).map_err(|error| cannot_write(&self.csv, &error))?;
         for (number, phi) in system.environments(split, self.seed).iter().enumerate() {
             let task = system.task(phi, split, self.seed).map_err(text)?;
-            let file = self.csv.join(format!("{}-{}-{number:03}.csv", self.system, self.split));
-            fs::write(&file, task_csv(system.as_ref(), &task)).map_err(|error| cannot_write(&file, &error))?;
+            let file = self
+                .csv
+                .join(format!("{}-{}-{number:03}.csv", self.system, self.split));
+            fs::write(&file, task_csv(system.as_ref(), &task))
+                .map_err(|error| cannot_write(&file, &error))?;
         }
         Ok(())
     }
@@ -143,26 +168,51 @@ fn text(error: impl ToString) -> String {
 }
 
 fn typical(system: &dyn System) -> Vec<f64> {
-    system.description().parameters.iter().map(|parameter| parameter.typical).collect()
+    system
+        .description()
+        .parameters
+        .iter()
+        .map(|parameter| parameter.typical)
+        .collect()
 }
 
 fn read_inputs(spec: &str, steps: usize, dt: f64) -> Result<Vec<f64>, String> {
-    let wrong = || format!("the input must be zero, sin:AMPLITUDE:PERIOD_S:PHASE or csv:FILE, but is '{spec}'");
+    let wrong = || {
+        format!("the input must be zero, sin:AMPLITUDE:PERIOD_S:PHASE or csv:FILE, but is '{spec}'")
+    };
     match spec.split(':').collect::<Vec<_>>()[..] {
         ["zero"] => Ok(vec![0.0; steps]),
         ["sin", amplitude, period, phase] => {
-            let number = |text: &str| text.parse::<f64>().ok().filter(|n| n.is_finite()).ok_or_else(wrong);
-            let sine = Sine { amplitude: number(amplitude)?, period: number(period)?, phase: number(phase)? };
+            let number = |text: &str| {
+                text.parse::<f64>()
+                    .ok()
+                    .filter(|n| n.is_finite())
+                    .ok_or_else(wrong)
+            };
+            let sine = Sine {
+                amplitude: number(amplitude)?,
+                period: number(period)?,
+                phase: number(phase)?,
+            };
             if sine.period <= 0.0 {
-                return Err(format!("the input's period must be above 0 s, but is {}", sine.period));
+                return Err(format!(
+                    "the input's period must be above 0 s, but is {}",
+                    sine.period
+                ));
             }
             Ok(sine.samples(steps, dt))
         }
         ["csv", file] => {
-            let lines = fs::read_to_string(file).map_err(|error| format!("cannot read {file}: {error}"))?;
-            let numbers = lines.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+            let lines =
+                fs::read_to_string(file).map_err(|error| format!("cannot read {file}: {error}"))?;
+            let numbers = lines
+                .lines()
+                .enumerate()
+                .filter(|(_, line)| !line.trim().is_empty());
             let parse = |(row, line): (usize, &str)| {
-                line.trim().parse().map_err(|_| format!("{file}, row {}: '{line}' is not a number", row + 1))
+                line.trim()
+                    .parse()
+                    .map_err(|_| format!("{file}, row {}: '{line}' is not a number", row + 1))
             };
             numbers.map(parse).take(steps).collect()
         }
@@ -175,7 +225,8 @@ fn read_points(place: &str, field: &dyn Field) -> Result<Vec<[f64; 2]>, String> 
     if place == "-" {
         io::stdin().read_to_string(&mut lines).map_err(text)?;
     } else {
-        lines = fs::read_to_string(place).map_err(|error| format!("cannot read {place}: {error}"))?;
+        lines =
+            fs::read_to_string(place).map_err(|error| format!("cannot read {place}: {error}"))?;
     }
     let [low, high] = field.domain();
     let mut points = Vec::new();
@@ -186,9 +237,14 @@ fn read_points(place: &str, field: &dyn Field) -> Result<Vec<[f64; 2]>, String> 
         let wrong = || format!("row {}: '{line}' is not x1,x2", row + 1);
         let (x1, x2) = line.split_once(',').ok_or_else(wrong)?;
         let point = [x1, x2].map(|part| part.trim().parse::<f64>().ok().filter(|x| x.is_finite()));
-        let [Some(x1), Some(x2)] = point else { return Err(wrong()) };
+        let [Some(x1), Some(x2)] = point else {
+            return Err(wrong());
+        };
         if !(low[0]..=high[0]).contains(&x1) || !(low[1]..=high[1]).contains(&x2) {
-            return Err(format!("row {}: ({x1}, {x2}) is outside of {low:?} to {high:?}", row + 1));
+            return Err(format!(
+                "row {}: ({x1}, {x2}) is outside of {low:?} to {high:?}",
+                row + 1
+            ));
         }
         points.push([x1, x2]);
     }
@@ -196,14 +252,20 @@ fn read_points(place: &str, field: &dyn Field) -> Result<Vec<[f64; 2]>, String> 
 }
 
 fn trajectory_csv(robot: &dyn Robot, states: &[Vec<f64>], inputs: &[f64]) -> String {
-    let names: Vec<_> = robot.state().iter().map(|quantity| quantity.symbol).collect();
+    let names: Vec<_> = robot
+        .state()
+        .iter()
+        .map(|quantity| quantity.symbol)
+        .collect();
     let mut lines = format!("t,{},u\n", names.join(","));
     for (step, state) in states.iter().enumerate() {
         lines += &format!("{:.9}", step as f64 * robot.time_step());
         for value in state {
             lines += &format!(",{value:.16e}");
         }
-        let input = inputs.get(step).map_or(String::new(), |input| format!("{input:.16e}"));
+        let input = inputs
+            .get(step)
+            .map_or(String::new(), |input| format!("{input:.16e}"));
         lines += &format!(",{input}\n");
     }
     lines
@@ -216,23 +278,11 @@ fn task_csv(system: &dyn System, task: &Task) -> String {
     let mut lines = format!("{},{}\n", names.join(","), about.target.symbol);
     for (row, y) in task.inputs.rows().zip(&task.targets) {
         let numbers = task.parameters.iter().chain(row).chain([y]);
-        lines += &numbers.map(|x| format!("{x:.16e}")).collect::<Vec<_>>().join(",");
+        lines += &numbers
+            .map(|x| format!("{x:.16e}"))
+            .collect::<Vec<_>>()
+            .join(",");
         lines.push('\n');
     }
     lines
-}
-
-fn write(place: &str, lines: &str) -> Result<(), String> {
-    if place == "-" {
-        return match io::stdout().write_all(lines.as_bytes()) {
-            // Whoever reads the pipe has seen enough.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            outcome => outcome.map_err(text),
-        };
-    }
-    fs::write(place, lines).map_err(|error| cannot_write(Path::new(place), &error))
-}
-
-fn cannot_write(place: &Path, error: &io::Error) -> String {
-    format!("cannot write {}: {error}", place.display())
 }

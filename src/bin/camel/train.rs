@@ -1,7 +1,10 @@
 //! Runs the experiment of a share link, as the page does.
 
 use camel_lab::{
-    engine::{native::Job, protocol::Event},
+    engine::{
+        native::Job,
+        protocol::{Event, Work},
+    },
     experiments::{link::Link, report::Report, spec::Spec},
 };
 
@@ -20,7 +23,7 @@ impl Train {
     /// Trains and prints what the page shows.
     pub fn run(self) -> Result<(), String> {
         let spec = read(&self.link)?;
-        let report = follow(Job::start(spec))?;
+        let report = follow(Job::start(Work::Experiment(spec)))?;
         if self.json {
             let text = serde_json::to_string(&report).map_err(|error| error.to_string())?;
             println!("{text}");
@@ -38,7 +41,11 @@ fn read(text: &str) -> Result<Spec, String> {
     if remarks.is_empty() {
         return Ok(link.spec);
     }
-    Err(remarks.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+    Err(remarks
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("; "))
 }
 
 fn follow(job: Job) -> Result<Report, String> {
@@ -50,7 +57,7 @@ fn follow(job: Job) -> Result<Report, String> {
                 "\rstep {}/{}  loss {:.3e}  {:.0} steps/s  {:.0} s left   ",
                 p.step, p.steps, p.loss, p.steps_per_second, p.seconds_left
             ),
-            Event::Partial(_) => {}
+            Event::Partial(_) | Event::Ticks { .. } => {}
             Event::Finished(report) => {
                 eprintln!();
                 return Ok(*report);

@@ -1,6 +1,6 @@
 //! Puts scenes, fields and charts on an HTML canvas.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, thread::LocalKey};
 
 use plotters::prelude::IntoDrawingArea as _;
 use plotters_canvas::CanvasBackend;
@@ -14,7 +14,7 @@ use super::{
     tint::shape_colour,
 };
 use crate::{
-    charts::{self, Chart, ChartError, FieldChart, Hue, Theme},
+    charts::{self, Chart, ChartError, FieldChart, Hue, Outline, Theme},
     systems::Shape,
     ui::browser::pixel_ratio,
 };
@@ -50,9 +50,17 @@ fn context(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {
     canvas.get_context("2d").ok()??.dyn_into().ok()
 }
 
-/// A context that counts in CSS pixels, cleared.
+/// A cleared context that counts in CSS pixels.
 fn prepared(canvas: &HtmlCanvasElement) -> Option<(CanvasRenderingContext2d, [f64; 2])> {
     let (size, ratio) = fit(canvas, 1.0)?;
+    Some((clean(canvas, size, ratio)?, size))
+}
+
+fn clean(
+    canvas: &HtmlCanvasElement,
+    size: [f64; 2],
+    ratio: f64,
+) -> Option<CanvasRenderingContext2d> {
     let context = context(canvas)?;
     context
         .set_transform(ratio, 0.0, 0.0, ratio, 0.0, 0.0)
@@ -61,7 +69,7 @@ fn prepared(canvas: &HtmlCanvasElement) -> Option<(CanvasRenderingContext2d, [f6
     context.set_line_cap("round");
     context.set_line_join("round");
     context.set_global_alpha(1.0);
-    Some((context, size))
+    Some(context)
 }
 
 /// Draws a chart over the whole canvas. A canvas that is not shown is left alone.
@@ -98,7 +106,11 @@ pub fn scene(canvas: &HtmlCanvasElement, scene: &Scene, theme: &Theme) {
         fading_trail(&context, &camera, trail, theme);
     }
     for actor in &scene.actors {
-        paint_actor(&context, &camera, actor, theme);
+        if actor.opacity < 1.0 {
+            ghost(canvas, &context, &camera, actor, theme);
+        } else {
+            paint_actor(&context, &camera, actor, theme);
+        }
     }
 }
 
@@ -129,11 +141,38 @@ fn fading_trail(context: &CanvasRenderingContext2d, camera: &Camera, trail: &Tra
 }
 
 fn paint_actor(context: &CanvasRenderingContext2d, camera: &Camera, actor: &Actor, theme: &Theme) {
-    context.set_global_alpha(actor.opacity.clamp(0.0, 1.0));
     for shape in &actor.shapes {
         paint_shape(context, camera, shape, actor.hue, theme);
     }
+}
+
+/// A translucent actor: painted solid on a sheet of its own, so that its parts do not shine
+/// through each other, then laid over the picture.
+fn ghost(
+    canvas: &HtmlCanvasElement,
+    context: &CanvasRenderingContext2d,
+    camera: &Camera,
+    actor: &Actor,
+    theme: &Theme,
+) -> Option<()> {
+    let sheet = spare_canvas(&SHEET)?;
+    if (sheet.width(), sheet.height()) != (canvas.width(), canvas.height()) {
+        sheet.set_width(canvas.width());
+        sheet.set_height(canvas.height());
+    }
+    let ratio = f64::from(canvas.width()) / camera.size[0];
+    let above = clean(&sheet, camera.size, ratio)?;
+    paint_actor(&above, camera, actor, theme);
+    context.set_global_alpha(actor.opacity.clamp(0.0, 1.0));
+    let drawn = context.draw_image_with_html_canvas_element_and_dw_and_dh(
+        &sheet,
+        0.0,
+        0.0,
+        camera.size[0],
+        camera.size[1],
+    );
     context.set_global_alpha(1.0);
+    drawn.ok()
 }
 
 fn paint_shape(
@@ -229,6 +268,7 @@ pub fn field(
         fill(&context, &camera, &outline.points);
         context.set_stroke_style_str(&theme.ink.css(0.9));
         context.stroke();
+        sign(&context, &camera, outline, theme);
     }
     for &point in points {
         let pixel = camera.to_pixel(point);
@@ -241,6 +281,35 @@ pub fn field(
         cross(&context, camera.to_pixel(cursor), theme);
     }
     Some(camera)
+}
+
+/// A plus or a minus on a round source; plates are told apart by colour and place.
+fn sign(context: &CanvasRenderingContext2d, camera: &Camera, outline: &Outline, theme: &Theme) {
+    let ends = |axis: usize| {
+        let places = outline.points.iter().map(|point| point[axis]);
+        places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
+            (low.min(x), high.max(x))
+        })
+    };
+    let ((left, right), (bottom, top)) = (ends(0), ends(1));
+    let size = camera.length(right - left, 0.0);
+    let is_round = (size - camera.length(top - bottom, 0.0)).abs() < 0.1 * size;
+    if outline.sign == 0 || !is_round || size < 8.0 {
+        return;
+    }
+    let [x, y] = camera.to_pixel([(left + right) / 2.0, (bottom + top) / 2.0]);
+    let arm = 0.24 * size;
+    context.set_stroke_style_str(&theme.paper.css(1.0));
+    context.set_line_width((0.1 * size).max(1.5));
+    context.begin_path();
+    context.move_to(x - arm, y);
+    context.line_to(x + arm, y);
+    if outline.sign > 0 {
+        context.move_to(x, y - arm);
+        context.line_to(x, y + arm);
+    }
+    context.stroke();
+    context.set_line_width(1.0);
 }
 
 fn cross(context: &CanvasRenderingContext2d, [x, y]: [f64; 2], theme: &Theme) {
@@ -256,13 +325,18 @@ fn cross(context: &CanvasRenderingContext2d, [x, y]: [f64; 2], theme: &Theme) {
     }
 }
 
+/// A canvas that is never shown.
+type Spare = RefCell<Option<HtmlCanvasElement>>;
+
 thread_local! {
-    /// A small canvas that holds a heat map at one pixel a value before it is stretched.
-    static SMALL: RefCell<Option<HtmlCanvasElement>> = const { RefCell::new(None) };
+    /// Holds a heat map at one pixel a value before it is stretched.
+    static SMALL: Spare = const { RefCell::new(None) };
+    /// Holds a ghost before it is laid over the picture.
+    static SHEET: Spare = const { RefCell::new(None) };
 }
 
-fn small_canvas() -> Option<HtmlCanvasElement> {
-    SMALL.with_borrow_mut(|slot| {
+fn spare_canvas(spare: &'static LocalKey<Spare>) -> Option<HtmlCanvasElement> {
+    spare.with_borrow_mut(|slot| {
         if slot.is_none() {
             let document = web_sys::window()?.document()?;
             *slot = document.create_element("canvas").ok()?.dyn_into().ok();
@@ -278,7 +352,7 @@ fn heat_map(
     theme: &Theme,
 ) -> Option<()> {
     let pixels = heat::pixels(field, theme)?;
-    let small = small_canvas()?;
+    let small = spare_canvas(&SMALL)?;
     small.set_width(pixels.width);
     small.set_height(pixels.height);
     let image = ImageData::new_with_u8_clamped_array_and_sh(

@@ -13,8 +13,12 @@ use crate::{
 /// How near the pointer has to be to a point to take it [px].
 const REACH: f64 = 14.0;
 
+/// How near the pointer has to be to a point that can only be moved [px].
+const FAR_REACH: f64 = 26.0;
+
 /// A field with measured points. With `on_points`, a click adds a point, dragging moves it, and a
-/// double click removes it; by keyboard, arrows move a cross, Enter adds and Delete removes.
+/// double click removes it; by keyboard, arrows move a cross, Enter adds and Delete removes. Points
+/// that are only `movable` are neither added nor removed: Enter chooses one, arrows move it.
 #[component]
 pub fn FieldCanvas(
     /// The field, its lines and its sources.
@@ -29,6 +33,12 @@ pub fn FieldCanvas(
     /// Most points there can be.
     #[prop(default = 2000)]
     limit: usize,
+    /// Whether points are only moved.
+    #[prop(optional)]
+    movable: bool,
+    /// Whether the points are not drawn, because something in the field marks them.
+    #[prop(into, optional)]
+    hidden: Signal<bool>,
     /// What is to be seen, in words.
     #[prop(into)]
     label: Signal<String>,
@@ -45,7 +55,12 @@ pub fn FieldCanvas(
             return;
         };
         let seen = field.with(|field| {
-            points.with(|points| paint::field(&canvas, field, points, cursor.get(), &theme))
+            let none = &Vec::new();
+            let hidden = hidden.get();
+            points.with(|points| {
+                let points = if hidden { none } else { points };
+                paint::field(&canvas, field, points, cursor.get(), &theme)
+            })
         });
         camera.set_value(seen);
     });
@@ -54,14 +69,16 @@ pub fn FieldCanvas(
         points,
         tell,
         limit,
+        movable,
         camera,
         cursor,
+        chosen: StoredValue::new(0),
     });
     let ratio = move || field.with(|f| aspect(f.domain));
-    let class = if editor.is_some() {
-        "picture picture--editable"
-    } else {
-        "picture"
+    let class = match &editor {
+        Some(_) if movable => "picture picture--movable",
+        Some(_) => "picture picture--editable",
+        None => "picture",
     };
     match editor {
         None => view! {
@@ -108,10 +125,12 @@ fn editable(
     };
     let release = move |_: ev::PointerEvent| held.set_value(None);
     let spoken = move || {
-        format!(
-            "{}. Arrow keys move the cross, Enter adds a point, Delete removes one.",
-            label.get()
-        )
+        let keys = if editor.movable {
+            "Enter chooses the next point, arrow keys move it."
+        } else {
+            "Arrow keys move the cross, Enter adds a point, Delete removes one."
+        };
+        format!("{}. {keys}", label.get())
     };
     view! {
         <div class=class style:aspect-ratio=ratio>
@@ -130,6 +149,7 @@ fn editable(
             ></canvas>
         </div>
     }
+    .into_any()
 }
 
 /// What changes the points.
@@ -139,8 +159,11 @@ struct Editor {
     points: Signal<Vec<[f64; 2]>>,
     tell: Callback<Vec<[f64; 2]>>,
     limit: usize,
+    movable: bool,
     camera: StoredValue<Option<Camera>>,
     cursor: RwSignal<Option<[f64; 2]>>,
+    /// The point that the keyboard moves.
+    chosen: StoredValue<usize>,
 }
 
 impl Editor {
@@ -165,11 +188,12 @@ impl Editor {
         Some(camera.to_world([f64::from(event.offset_x()), f64::from(event.offset_y())]))
     }
 
-    /// How far [`REACH`] is in the field.
+    /// How far the pointer reaches in the field.
     fn reach(&self) -> f64 {
+        let reach = if self.movable { FAR_REACH } else { REACH };
         self.camera
             .get_value()
-            .map_or(0.0, |camera| REACH / camera.scale)
+            .map_or(0.0, |camera| reach / camera.scale)
     }
 
     /// The point under the pointer, or a new one.
@@ -178,6 +202,7 @@ impl Editor {
         self.cursor.set(None);
         match self.markers().nearest(at, self.reach()) {
             Some(index) => Some(index),
+            None if self.movable => None,
             None => self.change(|markers| markers.add(at)),
         }
     }
@@ -189,21 +214,46 @@ impl Editor {
     }
 
     fn remove_near(&self, at: [f64; 2], reach: f64) {
+        if self.movable {
+            return;
+        }
         if let Some(index) = self.markers().nearest(at, reach) {
             self.change(|markers| markers.remove(index));
         }
     }
 
+    /// Where the keyboard is: on the chosen point, or on the cross.
+    fn place_of_keys(&self, [low, high]: [[f64; 2]; 2]) -> [f64; 2] {
+        let chosen = self.chosen.get_value();
+        let point = self
+            .points
+            .with_untracked(|points| points.get(chosen).copied());
+        let middle = [(low[0] + high[0]) / 2.0, (low[1] + high[1]) / 2.0];
+        let cross = self.cursor.get_untracked().unwrap_or(middle);
+        point.filter(|_| self.movable).unwrap_or(cross)
+    }
+
+    fn choose_next(&self) {
+        let count = self.points.with_untracked(Vec::len).max(1);
+        if self.cursor.get_untracked().is_some() {
+            self.chosen
+                .update_value(|chosen| *chosen = (*chosen + 1) % count);
+        }
+    }
+
     fn key(&self, event: &ev::KeyboardEvent) {
         let [low, high] = self.field.with_untracked(|f| f.domain);
-        let middle = [(low[0] + high[0]) / 2.0, (low[1] + high[1]) / 2.0];
-        let [x, y] = self.cursor.get_untracked().unwrap_or(middle);
+        let [x, y] = self.place_of_keys([low, high]);
         let step = (high[0] - low[0]) * if event.shift_key() { 0.1 } else { 0.02 };
         let moved = match event.key().as_str() {
             "ArrowLeft" => [x - step, y],
             "ArrowRight" => [x + step, y],
             "ArrowUp" => [x, y + step],
             "ArrowDown" => [x, y - step],
+            "Enter" | " " if self.movable => {
+                self.choose_next();
+                self.place_of_keys([low, high])
+            }
             "Enter" | " " => {
                 self.change(|markers| markers.add([x, y]));
                 [x, y]
@@ -215,6 +265,9 @@ impl Editor {
             _ => return,
         };
         event.prevent_default();
+        if self.movable {
+            self.change(|markers| markers.shift(self.chosen.get_value(), moved));
+        }
         self.cursor.set(Some(self.markers().kept_inside(moved)));
     }
 }

@@ -34,6 +34,9 @@ pub fn NumberField(
     /// Whether the field is locked, such as during training.
     #[prop(into, optional)]
     disabled: Signal<bool>,
+    /// Whether the field takes a whole row of its form.
+    #[prop(optional)]
+    wide: bool,
     /// Called with true while the text is not an allowed number.
     #[prop(into, optional)]
     on_problem: Option<Callback<bool>>,
@@ -88,7 +91,7 @@ pub fn NumberField(
         "decimal"
     };
     view! {
-        <div class="field">
+        <div class="field" class:field--wide=wide>
             <label class="field__label" for=id.clone()>
                 {label}
             </label>
@@ -112,4 +115,5 @@ pub fn NumberField(
             </span>
         </div>
     }
+    .into_any()
 }

@@ -27,6 +27,9 @@ pub fn SelectField(
     /// Whether the field is locked.
     #[prop(into, optional)]
     disabled: Signal<bool>,
+    /// Whether the field takes a whole row of its form.
+    #[prop(optional)]
+    wide: bool,
 ) -> impl IntoView {
     let id = id.map_or_else(|| unique_id("select"), str::to_owned);
     let about = format!("{id}-about");
@@ -42,7 +45,7 @@ pub fn SelectField(
         }
     };
     view! {
-        <div class="field">
+        <div class="field" class:field--wide=wide>
             <label class="field__label" for=id.clone()>
                 {label}
             </label>
@@ -63,4 +66,5 @@ pub fn SelectField(
             </span>
         </div>
     }
+    .into_any()
 }

@@ -9,7 +9,11 @@ use crate::{
     },
     systems,
     ui::{
-        pages::experiments::{results::Results, run_panel::{RunPanel, SharePanel}, settings::SettingsForm},
+        pages::experiments::{
+            results::Results,
+            run_panel::{RunPanel, SharePanel},
+            settings::SettingsForm,
+        },
         route::Route,
         session::Session,
     },
@@ -30,11 +34,20 @@ pub fn Experiments() -> impl IntoView {
     Effect::new(move || {
         let link = route.link();
         if link.run && link.page == Page::Experiments {
-            route.replace(Link { run: false, ..link.clone() });
+            route.replace(Link {
+                run: false,
+                ..link.clone()
+            });
             session.start(link.spec);
         }
     });
-    let change = move |spec: Spec| route.replace(Link { page: Page::Experiments, spec, run: false });
+    let change = move |spec: Spec| {
+        route.replace(Link {
+            page: Page::Experiments,
+            spec,
+            run: false,
+        })
+    };
     view! {
         <header class="page-head">
             <p class="eyebrow">"Experiment"</p>
@@ -54,8 +67,12 @@ pub fn Experiments() -> impl IntoView {
             </div>
         </div>
     }
+    .into_any()
 }
 
 fn title(system: &str) -> String {
-    systems::by_name(system).map_or_else(|_| system.to_owned(), |system| system.description().title.to_owned())
+    systems::by_name(system).map_or_else(
+        |_| system.to_owned(),
+        |system| system.description().title.to_owned(),
+    )
 }

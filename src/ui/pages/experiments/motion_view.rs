@@ -50,19 +50,35 @@ pub fn MotionView(
             </div>
         </div>
     }
+    .into_any()
 }
 
 fn scene_at(system: &str, hue: Hue, motion: &Motion, step: usize) -> Scene {
-    let Ok(system) = systems::by_name(system) else { return Scene::default() };
-    let (Some(robot), Some(state), Some(target)) =
-        (system.robot(), motion.states.get(step), motion.reference.get(step))
-    else {
+    let Ok(system) = systems::by_name(system) else {
         return Scene::default();
     };
-    let phi: Vec<_> = system.description().parameters.iter().map(|parameter| parameter.typical).collect();
+    let (Some(robot), Some(state), Some(target)) = (
+        system.robot(),
+        motion.states.get(step),
+        motion.reference.get(step),
+    ) else {
+        return Scene::default();
+    };
+    let phi: Vec<_> = system
+        .description()
+        .parameters
+        .iter()
+        .map(|parameter| parameter.typical)
+        .collect();
     let actors = vec![
         Actor::ghost(robot.sketch(&phi, target), Hue::Oracle),
         Actor::solid(robot.sketch(&phi, state), hue),
     ];
-    Scene { world: [[-2.4, -1.4], [2.4, 1.4]], follow: None, ground: None, actors, trails: Vec::new() }
+    Scene {
+        world: [[-2.4, -1.4], [2.4, 1.4]],
+        follow: None,
+        ground: None,
+        actors,
+        trails: Vec::new(),
+    }
 }

@@ -16,7 +16,12 @@ use crate::{
 #[component]
 pub fn Results() -> impl IntoView {
     let session = expect_context::<Session>();
-    move || session.report.get().map(|report| view! { <Report report /> })
+    move || {
+        session
+            .report
+            .get()
+            .map(|report| view! { <Report report /> })
+    }
 }
 
 /// One report.
@@ -52,6 +57,7 @@ fn Report(
         </section>
         {motion}
     }
+    .into_any()
 }
 
 /// True against identified parameters.
@@ -107,4 +113,5 @@ fn ErrorList(
             {adaptation.zero_shot.map(|error| line("From the true parameters, no sample", error))}
         </dl>
     }
+    .into_any()
 }

@@ -48,6 +48,7 @@ pub fn RunPanel(
             </Show>
         </section>
     }
+    .into_any()
 }
 
 /// The link to this experiment.
@@ -56,7 +57,13 @@ pub fn SharePanel(
     /// The experiment.
     spec: Memo<Spec>,
 ) -> impl IntoView {
-    let address = move || Route::address(&Link { page: Page::Experiments, spec: spec.get(), run: true });
+    let address = move || {
+        Route::address(&Link {
+            page: Page::Experiments,
+            spec: spec.get(),
+            run: true,
+        })
+    };
     view! {
         <section class="card stack stack--tight" id="share" aria-label="Share">
             <h2>"Share"</h2>
@@ -64,15 +71,20 @@ pub fn SharePanel(
             <ShareBox link=Signal::derive(address) />
         </section>
     }
+    .into_any()
 }
 
 fn status_text(status: &Status) -> String {
     match status {
         Status::Idle => "Ready. Training runs on your machine.".to_owned(),
-        Status::Preparing => "Preparing: loading the engine and simulating the training data …".to_owned(),
+        Status::Preparing => {
+            "Preparing: loading the engine and simulating the training data …".to_owned()
+        }
         Status::Running => "Training …".to_owned(),
         Status::Finished => "Finished.".to_owned(),
-        Status::Cancelled => "Cancelled. The settings are kept; train again at any time.".to_owned(),
+        Status::Cancelled => {
+            "Cancelled. The settings are kept; train again at any time.".to_owned()
+        }
         Status::Failed(message) => format!("Stopped: {message}."),
     }
 }
@@ -81,18 +93,40 @@ fn share_done(progress: Progress) -> f64 {
     progress.step as f64 / progress.steps.max(1) as f64
 }
 
-fn done_text(Progress { step, steps, loss, .. }: Progress) -> String {
+fn done_text(
+    Progress {
+        step, steps, loss, ..
+    }: Progress,
+) -> String {
     format!("step {step} of {steps} · loss {loss:.2e}")
 }
 
-fn left_text(Progress { steps_per_second, seconds_left, .. }: Progress) -> String {
+fn left_text(
+    Progress {
+        steps_per_second,
+        seconds_left,
+        ..
+    }: Progress,
+) -> String {
     format!("{steps_per_second:.0} steps/s · {seconds_left:.0} s left")
 }
 
 fn device_text(device: DeviceUsed) -> String {
-    let DeviceUsed { name, adapter, reason } = device;
-    let place = if name == "cpu" { "Runs on the CPU".to_owned() } else { format!("Runs on WebGPU ({adapter})") };
-    if reason.is_empty() { place } else { format!("{place}: {reason}") }
+    let DeviceUsed {
+        name,
+        adapter,
+        reason,
+    } = device;
+    let place = if name == "cpu" {
+        "Runs on the CPU".to_owned()
+    } else {
+        format!("Runs on WebGPU ({adapter})")
+    };
+    if reason.is_empty() {
+        place
+    } else {
+        format!("{place}: {reason}")
+    }
 }
 
 /// What the engine had to say.
@@ -101,7 +135,10 @@ fn Notes() -> impl IntoView {
     let session = expect_context::<Session>();
     let items = move || {
         let notes = session.notes.get();
-        notes.into_iter().map(|note| view! { <Notice tone=Tone::Warn title=note /> }).collect_view()
+        notes
+            .into_iter()
+            .map(|note| view! { <Notice tone=Tone::Warn title=note /> })
+            .collect_view()
     };
     view! { <div id="notes">{items}</div> }
 }

@@ -29,7 +29,15 @@ pub fn SettingsForm(
     let rename = move |system: &str, method: &str| {
         if let Ok(draft) = Draft::recommended(system, method) {
             let Draft { seed, device, .. } = Draft::from(spec.get_untracked());
-            change.run(Draft { seed, device, ..draft }.corrected().0);
+            change.run(
+                Draft {
+                    seed,
+                    device,
+                    ..draft
+                }
+                .corrected()
+                .0,
+            );
         }
     };
     let numbers = NUMBERS.iter().map(|number| {
@@ -57,15 +65,25 @@ pub fn SettingsForm(
             </div>
         </form>
     }
+    .into_any()
 }
 
 fn system_options() -> Vec<(String, String)> {
-    let title = |name: &str| systems::by_name(name).map_or_else(|_| name.to_owned(), |s| s.description().title.to_owned());
-    systems::NAMES.iter().map(|&name| (name.to_owned(), title(name))).collect()
+    let title = |name: &str| {
+        systems::by_name(name)
+            .map_or_else(|_| name.to_owned(), |s| s.description().title.to_owned())
+    };
+    systems::NAMES
+        .iter()
+        .map(|&name| (name.to_owned(), title(name)))
+        .collect()
 }
 
 fn method_options() -> Vec<(String, String)> {
-    METHODS.iter().map(|method| (method.name.to_owned(), method.title.to_owned())).collect()
+    METHODS
+        .iter()
+        .map(|method| (method.name.to_owned(), method.title.to_owned()))
+        .collect()
 }
 
 fn device_options() -> Vec<(String, String)> {
@@ -74,5 +92,8 @@ fn device_options() -> Vec<(String, String)> {
         DeviceChoice::Cpu => "CPU",
         DeviceChoice::Webgpu => "WebGPU",
     };
-    DeviceChoice::ALL.iter().map(|&device| (device.name().to_owned(), title(device).to_owned())).collect()
+    DeviceChoice::ALL
+        .iter()
+        .map(|&device| (device.name().to_owned(), title(device).to_owned()))
+        .collect()
 }

@@ -1,0 +1,143 @@
+//! What a worker or a thread does when it is asked for work.
+
+use std::time::Duration;
+
+use web_time::Instant;
+
+use super::{
+    pacing::Host,
+    protocol::{DeviceUsed, Event, Work},
+};
+use crate::experiments::{
+    live::{Command, Live, LiveError},
+    run,
+};
+
+/// Time between two messages of the demonstration.
+const FRAME: Duration = Duration::from_millis(16);
+/// Most steps of the demonstration between two messages.
+const MOST_STEPS: f64 = 500.0;
+/// How much of the measured time of a step is kept from one message to the next.
+const MEMORY: f64 = 0.995;
+/// Fastest run, as a multiple of real time.
+const FASTEST: f64 = 100.0;
+
+/// Does the work and tells the host of every event, the last one included.
+pub async fn run(work: &Work, host: &impl Host) {
+    match work {
+        Work::Experiment(spec) => run::run(spec, host).await,
+        Work::Live => {
+            let last = match demonstrate(host).await {
+                Ok(()) => Event::Cancelled,
+                Err(error) => Event::Failed(error.to_string()),
+            };
+            host.emit(last);
+        }
+    }
+}
+
+/// Runs the demonstration in (a multiple of) real time until it is cancelled.
+async fn demonstrate(host: &impl Host) -> Result<(), LiveError> {
+    let mut live = Live::new()?;
+    let name = "cpu".to_owned();
+    host.emit(Event::Started {
+        device: DeviceUsed {
+            name,
+            ..DeviceUsed::default()
+        },
+    });
+    let mut clock = Clock::default();
+    let mut last = Instant::now();
+    // Browsers round the clock to a tenth of a millisecond, so a single step cannot be timed.
+    let (mut seconds, mut count) = (0.0, 0.0);
+    while !host.cancelled() {
+        for command in host.commands() {
+            if let Err(error) = obey(command, &mut live, &mut clock) {
+                host.emit(Event::Note(error.to_string()));
+            }
+        }
+        let passed = last.elapsed().as_secs_f64();
+        last = Instant::now();
+        let steps = clock.steps(passed, live.time_step());
+        if steps > 0 {
+            let ticks = (0..steps)
+                .map(|_| live.step())
+                .collect::<Result<Vec<_>, _>>()?;
+            seconds = MEMORY * seconds + last.elapsed().as_secs_f64();
+            count = MEMORY * count + steps as f64;
+            let seconds_a_tick = seconds / count;
+            host.emit(Event::Ticks {
+                ticks,
+                seconds_a_tick,
+            });
+        }
+        host.sleep(FRAME).await;
+    }
+    Ok(())
+}
+
+fn obey(command: Command, live: &mut Live, clock: &mut Clock) -> Result<(), LiveError> {
+    match command {
+        Command::CartMass(mass) => live.set_cart_mass(mass)?,
+        Command::Paused(paused) => clock.paused = paused,
+        Command::Step(steps) => clock.debt += steps as f64,
+        Command::Speed(speed) if speed.is_finite() => clock.speed = speed.clamp(0.0, FASTEST),
+        Command::Speed(_) => {}
+        Command::Reset => live.reset()?,
+    }
+    Ok(())
+}
+
+/// Turns time into steps.
+struct Clock {
+    paused: bool,
+    speed: f64,
+    debt: f64,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self {
+            paused: false,
+            speed: 1.0,
+            debt: 0.0,
+        }
+    }
+}
+
+impl Clock {
+    fn steps(&mut self, seconds: f64, time_step: f64) -> usize {
+        if !self.paused {
+            self.debt += self.speed * seconds / time_step;
+        }
+        let steps = self.debt.min(MOST_STEPS).floor();
+        self.debt = (self.debt - steps).min(1.0);
+        steps as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_keeps_the_rest_of_a_step_and_never_catches_up_for_ever() {
+        let mut clock = Clock::default();
+        assert_eq!(clock.steps(0.05, 0.02), 2);
+        assert_eq!(clock.steps(0.01, 0.02), 1);
+        assert_eq!(clock.steps(1e6, 0.02), 500);
+        assert!(clock.steps(0.0, 0.02) <= 1);
+    }
+
+    #[test]
+    fn a_clock_that_stands_makes_only_the_steps_it_is_asked_for() {
+        let mut clock = Clock {
+            paused: true,
+            ..Clock::default()
+        };
+        assert_eq!(clock.steps(1.0, 0.02), 0);
+        clock.debt += 3.0;
+        assert_eq!(clock.steps(1.0, 0.02), 3);
+        assert_eq!(clock.steps(1.0, 0.02), 0);
+    }
+}

@@ -1,0 +1,211 @@
+//! Training from tasks to models, on the CPU.
+
+use std::{
+    future::Future,
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
+
+use rand::RngExt as _;
+
+use super::*;
+use crate::systems::Samples;
+
+/// The value of a future that never waits, as on the CPU.
+fn now<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("the CPU does not wait"),
+    }
+}
+
+/// y = a sin 2x₁ + b x₁x₂ on shared or own inputs.
+fn tasks(parameters: &[[f64; 2]], shared: bool) -> Vec<Task> {
+    let mut rng = generator(9, 0);
+    let mut draw = || {
+        Arc::new(Samples {
+            dim: 2,
+            values: (0..400).map(|_| rng.random_range(-1.0..1.0)).collect(),
+        })
+    };
+    let common = draw();
+    parameters
+        .iter()
+        .map(|phi| {
+            let inputs = if shared { common.clone() } else { draw() };
+            let value = |x: &[f64]| phi[0] * (2.0 * x[0]).sin() + phi[1] * x[0] * x[1];
+            Task {
+                parameters: phi.to_vec(),
+                targets: inputs.rows().map(value).collect(),
+                inputs,
+            }
+        })
+        .collect()
+}
+
+const PARAMETERS: [[f64; 2]; 4] = [[1.0, 1.0], [2.0, 1.0], [1.0, 3.0], [3.0, 2.0]];
+
+fn settings(method: &str) -> Settings {
+    let mut settings = Settings::new("pendulum", method).unwrap();
+    settings.steps = 600;
+    settings.batch = 50;
+    settings
+}
+
+fn train(settings: &Settings, tasks: &[Task]) -> Model {
+    let mut trainer = Trainer::new(settings, tasks, 1, &Device::flex()).unwrap();
+    now(trainer.run(100, |_| {})).unwrap();
+    now(trainer.finish()).unwrap()
+}
+
+fn few_shot_error(model: &Model, task: &Task, shots: usize) -> f64 {
+    let inputs = Samples {
+        dim: task.inputs.dim,
+        values: task.inputs.values[..shots * task.inputs.dim].to_vec(),
+    };
+    let adapted = model.adapt(&inputs, &task.targets[..shots]).unwrap();
+    let outputs = model.predict(&adapted, &task.inputs).unwrap();
+    let errors = outputs
+        .iter()
+        .zip(&task.targets)
+        .map(|(a, b)| (a - b).powi(2));
+    errors.sum::<f64>() / outputs.len() as f64
+}
+
+#[test]
+fn camel_learns_affine_tasks_and_adapts_to_a_new_one() {
+    for shared in [true, false] {
+        let tasks = tasks(&PARAMETERS, shared);
+        let model = train(&settings("camel"), &tasks);
+        let new = &self::tasks(&[[2.5, 1.5]], shared)[0];
+        let error = few_shot_error(&model, new, 20);
+        let size = new.targets.iter().map(|y| y * y).sum::<f64>() / 200.0;
+        assert!(error < 3e-3 * size, "shared {shared}: {error:e} of {size}");
+        assert!(model.validation_rmse() < 0.05 * size.sqrt());
+    }
+}
+
+#[test]
+fn every_method_learns_and_gives_contexts() {
+    let tasks = tasks(&PARAMETERS, false);
+    let new = &self::tasks(&[[2.5, 1.5]], false)[0];
+    let size = new.targets.iter().map(|y| y * y).sum::<f64>() / 200.0;
+    for method in super::super::METHODS {
+        let model = train(&settings(method.name), &tasks);
+        let error = few_shot_error(&model, new, 40);
+        assert!(error < 0.2 * size, "{}: {error:e} of {size}", method.name);
+        assert_eq!(model.tasks().len(), 4);
+        assert_eq!(model.tasks()[2].parameters, [1.0, 3.0]);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_model_and_another_seed_another() {
+    let tasks = tasks(&PARAMETERS, true);
+    let settings = Settings {
+        steps: 20,
+        ..settings("camel")
+    };
+    let train = |seed| {
+        let mut trainer = Trainer::new(&settings, &tasks, seed, &Device::flex()).unwrap();
+        now(trainer.run(10, |_| {})).unwrap();
+        now(trainer.finish()).unwrap().parameters
+    };
+    assert_eq!(train(1), train(1));
+    assert_ne!(train(1), train(2));
+}
+
+#[test]
+fn divergence_restarts_once_with_a_smaller_rate_and_says_so() {
+    let tasks = tasks(&PARAMETERS, true);
+    let mut trainer = Trainer::new(&settings("camel"), &tasks, 1, &Device::flex()).unwrap();
+    let nan = |trainer: &mut Trainer| {
+        trainer.parameters = trainer.parameters.clone().mul_scalar(f64::NAN);
+        trainer.step().unwrap();
+    };
+    nan(&mut trainer);
+    assert!(now(trainer.loss()).unwrap().is_nan());
+    let progress = trainer.progress();
+    assert_eq!(progress.step, 0);
+    assert!(progress.notices[0].contains("restarted"), "{progress:?}");
+    assert!((progress.rate - 0.3 * trainer.settings.learning_rate).abs() < 1e-12);
+    trainer.step().unwrap();
+    assert!(now(trainer.loss()).unwrap().is_finite());
+    nan(&mut trainer);
+    let error = now(trainer.loss()).unwrap_err();
+    assert!(matches!(error, LearnerError::Diverged { .. }), "{error}");
+}
+
+#[test]
+fn a_plateau_shortens_the_schedule() {
+    let tasks = tasks(&PARAMETERS, true);
+    let settings = Settings {
+        learning_rate: 1e-7,
+        ..settings("camel")
+    };
+    let mut trainer = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap();
+    now(trainer.run(20, |_| {})).unwrap();
+    let progress = trainer.progress();
+    assert!(progress.step < settings.steps / 2, "{progress:?}");
+    assert_eq!(progress.notices.len(), 1);
+}
+
+#[test]
+fn a_rank_above_the_number_of_tasks_is_refused() {
+    let tasks = tasks(&PARAMETERS, true);
+    let settings = Settings {
+        rank: 5,
+        ..settings("camel")
+    };
+    let error = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap_err();
+    assert_eq!(error, LearnerError::RankAboveTasks { rank: 5, tasks: 4 });
+}
+
+#[test]
+fn too_few_and_unsuitable_shots_are_refused() {
+    let tasks = tasks(&PARAMETERS, true);
+    let settings = Settings {
+        steps: 5,
+        ridge: 0.0,
+        ..settings("camel")
+    };
+    let model = train(&settings, &tasks);
+    let shots = |values: Vec<f64>| Samples { dim: 2, values };
+    let error = model.adapt(&shots(vec![0.1, 0.2]), &[1.0]).unwrap_err();
+    assert_eq!(
+        error,
+        LearnerError::TooFewShots {
+            given: 1,
+            needed: 2
+        }
+    );
+    let same = [0.1, 0.2].repeat(4);
+    let error = model.adapt(&shots(same), &[1.0; 4]).unwrap_err();
+    assert!(
+        matches!(error, LearnerError::SingularGram { rank: 2, .. }),
+        "{error}"
+    );
+    let error = model
+        .adapt(&shots(vec![f64::NAN; 8]), &[1.0; 4])
+        .unwrap_err();
+    assert!(matches!(error, LearnerError::NotFinite { .. }), "{error}");
+}
+
+#[test]
+fn features_and_context_make_the_prediction() {
+    let tasks = tasks(&PARAMETERS, false);
+    let settings = Settings {
+        steps: 20,
+        bias: vec![4],
+        ..settings("camel")
+    };
+    let model = train(&settings, &tasks);
+    let adapted = model.trained(1).unwrap().unwrap();
+    let outputs = model.predict(&adapted, &tasks[1].inputs).unwrap();
+    for (row, output) in tasks[1].inputs.rows().zip(outputs) {
+        let (features, bias) = model.features(row).unwrap();
+        let products = features.iter().zip(adapted.context()).map(|(v, w)| v * w);
+        assert!((bias + products.sum::<f64>() - output).abs() < 1e-12);
+    }
+}

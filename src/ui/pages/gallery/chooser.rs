@@ -1,0 +1,135 @@
+//! A row of small pictures, one a system.
+
+use leptos::{html::Nav, prelude::*};
+use wasm_bindgen::JsCast as _;
+use web_sys::HtmlElement;
+
+use crate::{
+    experiments::{
+        link::{Link, Page},
+        spec::Draft,
+    },
+    systems::{self, Shape, System},
+    ui::{
+        canvas::{Actor, Scene},
+        components::RobotCanvas,
+        pages::gallery::setting::usual,
+        route::Route,
+    },
+};
+
+/// Links to all systems.
+#[component]
+pub fn Chooser(
+    /// Name of the system on the stage.
+    chosen: Memo<String>,
+) -> impl IntoView {
+    let row = NodeRef::<Nav>::new();
+    Effect::new(move || {
+        chosen.track();
+        row.get().and_then(|row| bring_into_view(&row));
+    });
+    let choices = systems::NAMES
+        .iter()
+        .filter_map(|name| systems::by_name(name).ok());
+    view! {
+        <nav class="chooser" aria-label="Systems" node_ref=row>
+            {choices.map(|system| choice(&*system, chosen)).collect_view()}
+        </nav>
+    }
+    .into_any()
+}
+
+/// On a narrow screen the row is scrolled to the system on the stage.
+fn bring_into_view(row: &HtmlElement) -> Option<()> {
+    let choice = row
+        .query_selector("[aria-current]")
+        .ok()??
+        .dyn_into::<HtmlElement>()
+        .ok()?;
+    let middle = choice.offset_left() + choice.offset_width() / 2 - row.offset_left();
+    row.set_scroll_left(middle - row.client_width() / 2);
+    Some(())
+}
+
+fn choice(system: &dyn System, chosen: Memo<String>) -> impl IntoView + use<> {
+    let route = expect_context::<Route>();
+    let name = system.description().name;
+    let current = move || chosen.with(|chosen| chosen == name).then_some("true");
+    view! {
+        <a class="chooser__choice" href=move || address(&route, name) aria-current=current>
+            <span class="chooser__picture" aria-hidden="true">
+                <RobotCanvas scene=Signal::stored(thumbnail(system)) label="" />
+            </span>
+            {short_title(name)}
+        </a>
+    }
+}
+
+/// The same method on another system.
+fn address(route: &Route, system: &str) -> String {
+    let link = route.link();
+    let draft = Draft::recommended(system, &link.spec.method)
+        .unwrap_or_else(|_| Draft::from(link.spec.clone()));
+    Link {
+        page: Page::Gallery,
+        spec: draft.corrected().0,
+        run: false,
+    }
+    .write()
+}
+
+fn short_title(name: &str) -> &'static str {
+    match name {
+        "pendulum" => "Pendulum",
+        "charges-dipole" => "Dipole",
+        "charges-pair" => "Pair",
+        "charges-quadrupole" => "Quadrupole",
+        "capacitor" => "Capacitor",
+        "capacitor-eps" => "ε-capacitor",
+        "cartpole" => "Cartpole",
+        "arm" => "Arm",
+        _ => "Upkie",
+    }
+}
+
+/// The robot in a pose, or the sources of the field.
+fn thumbnail(system: &dyn System) -> Scene {
+    let (name, phi) = (system.description().name, usual(system));
+    let (world, pose): ([[f64; 2]; 2], &[f64]) = match name {
+        "pendulum" => ([[-0.7, -1.15], [0.9, 0.25]], &[0.5, 0.0]),
+        "cartpole" => ([[-0.9, -0.35], [0.9, 1.15]], &[-0.15, 0.0, 2.8, 0.0]),
+        "arm" => ([[-1.2, -1.4], [1.6, 0.9]], &[0.7, 0.0, 1.3, 0.0]),
+        "upkie" => (
+            [[-0.35, -0.02], [0.35, 0.66]],
+            &[0.0, 0.0, 0.06, 0.0, 0.06, 0.0, 0.06, 0.0],
+        ),
+        "charges-dipole" => ([[-0.55, -0.5], [0.55, 0.35]], &[]),
+        "charges-pair" => ([[-1.5, -0.8], [1.5, 0.8]], &[]),
+        "charges-quadrupole" => ([[-1.4, -1.3], [1.4, 1.3]], &[]),
+        _ => ([[-2.6, -1.5], [2.6, 1.5]], &[]),
+    };
+    let actor = match (system.robot(), system.field()) {
+        (Some(robot), _) => Actor::plain(robot.sketch(&phi, pose)),
+        (_, Some(field)) => Actor::plain(enlarged(
+            field.sketch(&phi),
+            0.06 * (world[1][0] - world[0][0]),
+        )),
+        _ => return Scene::default(),
+    };
+    Scene {
+        world,
+        actors: vec![actor],
+        ..Scene::default()
+    }
+}
+
+/// The same shapes with discs that can be seen in a small picture.
+fn enlarged(mut shapes: Vec<Shape>, size: f64) -> Vec<Shape> {
+    for shape in &mut shapes {
+        if let Shape::Disc { radius, .. } = shape {
+            *radius = size;
+        }
+    }
+    shapes
+}

@@ -1,0 +1,187 @@
+//! The demonstration as the page sees it.
+
+use std::collections::VecDeque;
+
+use leptos::prelude::*;
+
+use crate::{
+    engine::{
+        client::Engine,
+        protocol::{Event, Work},
+    },
+    experiments::live::{Command, MASSES, Tick},
+    ui::browser,
+};
+
+/// Steps of the demonstration between two points of the chart.
+const STRIDE: usize = 5;
+/// Points of the chart: 20 s.
+const POINTS: usize = 200;
+
+/// One point of the chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// Time [s].
+    pub time: f64,
+    /// True mass [kg].
+    pub mass: f64,
+    /// Identified mass and standard error [kg].
+    pub identified: (f64, f64),
+    /// Whether a change was noticed since the last point.
+    pub noticed: bool,
+}
+
+/// A running demonstration. It ends with the page that started it.
+#[derive(Clone, Copy)]
+pub struct Demo {
+    engine: StoredValue<Engine, LocalStorage>,
+    /// The newest step.
+    pub tick: RwSignal<Option<Tick>>,
+    /// The last 20 s.
+    pub history: RwSignal<VecDeque<Point>>,
+    /// Time of a control step [s].
+    pub seconds_a_tick: RwSignal<f64>,
+    /// The mass that the visitor has set [kg].
+    pub mass: RwSignal<f64>,
+    /// Whether the clock stands.
+    pub paused: RwSignal<bool>,
+    /// Multiple of real time.
+    pub speed: RwSignal<f64>,
+    /// What went wrong; empty if nothing.
+    pub problem: RwSignal<String>,
+    count: StoredValue<(usize, bool)>,
+}
+
+impl Demo {
+    /// Starts in a worker. A visitor who prefers reduced motion starts it by hand.
+    pub fn start() -> Self {
+        let demo = Self {
+            engine: StoredValue::new_local(Engine::default()),
+            tick: RwSignal::default(),
+            history: RwSignal::default(),
+            seconds_a_tick: RwSignal::default(),
+            mass: RwSignal::new(MASSES[0]),
+            paused: RwSignal::new(browser::reduced_motion()),
+            speed: RwSignal::new(1.0),
+            problem: RwSignal::default(),
+            count: StoredValue::new((0, false)),
+        };
+        demo.engine
+            .with_value(|engine| engine.start(Work::Live, move |event| demo.hear(event)));
+        on_cleanup(move || {
+            demo.engine.try_with_value(Engine::close);
+        });
+        demo
+    }
+
+    fn hear(self, event: Event) {
+        match event {
+            Event::Started { .. } => {
+                self.send(Command::Paused(self.paused.get_untracked()));
+                self.send(Command::Step(1));
+            }
+            Event::Ticks {
+                ticks,
+                seconds_a_tick,
+            } => self.show(ticks, seconds_a_tick),
+            Event::Note(text) | Event::Failed(text) => {
+                self.problem.try_set(text);
+            }
+            _ => {}
+        }
+    }
+
+    fn show(self, ticks: Vec<Tick>, seconds_a_tick: f64) {
+        self.seconds_a_tick.try_set(seconds_a_tick);
+        let mut points = Vec::new();
+        self.count.try_update_value(|(count, noticed)| {
+            for tick in &ticks {
+                *count += 1;
+                *noticed |= tick.noticed;
+                if *count % STRIDE == 0 {
+                    let Tick {
+                        time,
+                        mass,
+                        identified,
+                        ..
+                    } = *tick;
+                    points.push(Point {
+                        time,
+                        mass,
+                        identified,
+                        noticed: std::mem::take(noticed),
+                    });
+                }
+            }
+        });
+        if !points.is_empty() {
+            self.history.try_update(|history| {
+                history.extend(points);
+                let excess = history.len().saturating_sub(POINTS);
+                history.drain(..excess);
+            });
+        }
+        if let Some(last) = ticks.into_iter().next_back() {
+            self.tick.try_set(Some(last));
+        }
+    }
+
+    /// Passes a command on.
+    pub fn send(self, command: Command) {
+        self.engine.try_with_value(|engine| engine.command(command));
+    }
+
+    /// Gives the cart another mass [kg].
+    pub fn set_mass(self, mass: f64) {
+        self.mass.set(mass);
+        self.send(Command::CartMass(mass));
+    }
+
+    /// Doubles the first mass, or goes back to it.
+    pub fn double(self) {
+        let heavy = self.is_heavy();
+        self.set_mass(if heavy { MASSES[0] } else { 2.0 * MASSES[0] });
+    }
+
+    fn is_heavy(self) -> bool {
+        self.mass.get() > 1.9 * MASSES[0]
+    }
+
+    /// What the big button does.
+    pub fn double_text(self) -> &'static str {
+        if self.is_heavy() {
+            "Halve the cart's mass now"
+        } else {
+            "Double the cart's mass now"
+        }
+    }
+
+    /// Stops the clock or lets it run.
+    pub fn toggle(self) {
+        self.paused.update(|paused| *paused = !*paused);
+        self.send(Command::Paused(self.paused.get_untracked()));
+    }
+
+    /// Sets the multiple of real time.
+    pub fn set_speed(self, speed: f64) {
+        self.speed.set(speed);
+        self.send(Command::Speed(speed));
+    }
+
+    /// Starts anew.
+    pub fn reset(self) {
+        self.mass.set(MASSES[0]);
+        self.history.set(VecDeque::new());
+        self.problem.set(String::new());
+        self.send(Command::Reset);
+        if self.paused.get_untracked() {
+            self.send(Command::Step(1));
+        }
+    }
+
+    /// A number of the newest step, or a dash before there is one.
+    pub fn number(self, text: impl Fn(&Tick) -> String) -> String {
+        self.tick
+            .with(|tick| tick.as_ref().map_or_else(|| "–".to_owned(), text))
+    }
+}

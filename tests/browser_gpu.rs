@@ -1,0 +1,89 @@
+//! The engine in a dedicated worker of a real browser, on WebGPU's software adapter.
+#![cfg(all(target_arch = "wasm32", feature = "gpu"))]
+
+use std::sync::Arc;
+
+use burn::tensor::Device;
+use camel_lab::{
+    engine::{
+        device::{self, gpu},
+        protocol::DeviceUsed,
+    },
+    experiments::{link::Link, spec::Spec},
+    learners::{METHODS, Settings, Trainer},
+    systems::{Samples, Task},
+};
+use wasm_bindgen_test::{console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
+
+wasm_bindgen_test_configure!(run_in_dedicated_worker);
+
+/// Three small tasks that are affine in their parameters.
+fn tasks() -> Vec<Task> {
+    let inputs = Arc::new(Samples {
+        dim: 2,
+        values: (0..16).map(|i| f64::sin(1.7 * i as f64)).collect(),
+    });
+    let task = |a: f64, b: f64| Task {
+        parameters: vec![a, b],
+        inputs: inputs.clone(),
+        targets: inputs.rows().map(|x| a * x[0] + b * x[0] * x[1]).collect(),
+    };
+    vec![task(1.0, 0.5), task(2.0, -1.0), task(0.5, 1.5)]
+}
+
+/// Predictions for every task, adapted to it, after three training steps.
+async fn predictions(method: &str, device: &Device) -> Vec<f64> {
+    let tasks = tasks();
+    let base = Settings::new("charges-pair", method).unwrap();
+    let settings = Settings {
+        hidden: vec![3],
+        rank: 2,
+        batch: 8,
+        steps: 3,
+        ..base
+    };
+    let mut trainer = Trainer::new(&settings, &tasks, 1, device).unwrap();
+    for _ in 0..3 {
+        trainer.step().unwrap();
+    }
+    let model = trainer.finish().await.unwrap();
+    let mut all = Vec::new();
+    for task in &tasks {
+        let adapted = model.adapt(&task.inputs, &task.targets).unwrap();
+        all.extend(model.predict(&adapted, &task.inputs).unwrap());
+    }
+    all
+}
+
+#[wasm_bindgen_test]
+async fn every_learner_computes_on_webgpu_what_it_computes_on_the_cpu() {
+    let (webgpu, adapter) = gpu::device().await.unwrap();
+    console_log!("adapter: {adapter}");
+    for method in METHODS.iter().filter(|method| !method.zero_shot) {
+        let on_cpu = predictions(method.name, &Device::flex()).await;
+        let on_gpu = predictions(method.name, &webgpu).await;
+        let scale = on_cpu
+            .iter()
+            .fold(0.0, |largest: f64, y| largest.max(y.abs()));
+        for (cpu, gpu) in on_cpu.iter().zip(&on_gpu) {
+            let relative = (cpu - gpu).abs() / scale;
+            assert!(relative < 1e-4, "{}: {gpu} instead of {cpu}", method.name);
+        }
+        console_log!("{}: agrees", method.name);
+    }
+}
+
+async fn used(device: &str) -> DeviceUsed {
+    let text =
+        format!("#/experiments?v=1&system=charges-pair&width=3&depth=1&batch=8&device={device}");
+    let spec: Spec = Link::read(&text).0.spec;
+    device::choose(&spec, &tasks()).await.1
+}
+
+#[wasm_bindgen_test]
+async fn a_wish_is_granted_and_auto_measures() {
+    assert_eq!(used("webgpu").await.name, "webgpu");
+    assert_eq!(used("cpu").await.name, "cpu");
+    let auto = used("auto").await;
+    assert!(auto.reason.contains("ms a step"), "{}", auto.reason);
+}
