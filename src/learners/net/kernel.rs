@@ -162,16 +162,14 @@ impl<T: Scalar> Scratch<T> {
     }
 }
 
-/// A pass, compiled for each instruction set: AVX2 is 1.4 to 1.9 times as fast as what every
-/// processor of its kind has, and browsers do not need the choice.
+/// A pass, compiled for each instruction set.
 pub trait Pass {
     /// Runs it with these instructions; inlined, so that they are used throughout.
     fn run<I: Instructions>(self);
 }
 
-#[cfg(target_arch = "x86_64")]
-#[expect(unsafe_code, reason = "instructions that not every processor has")]
 fn run(pass: impl Pass) {
+    #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
         #[expect(
             unsafe_code,
@@ -183,10 +181,6 @@ fn run(pass: impl Pass) {
         }
         return;
     }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn run(pass: impl Pass) {
     pass.run::<Common>();
 }
 
