@@ -7,7 +7,6 @@ use rand_distr::{Distribution as _, StandardNormal};
 use thiserror::Error;
 
 use super::{
-    learned::Learned,
     report::{Adaptation, ErrorSize, Identified, Motion},
     spec::Spec,
 };
@@ -23,7 +22,7 @@ use crate::{
         affine_map::{AffineMap, Offset, Rank},
         error::IdentificationError,
         identifier::Identifier,
-        residuals::validation_tasks,
+        learned::{LearnedError, LearnedModel},
     },
     learners::{Adapted, LearnerError, Model, Workspace},
     random::generator,
@@ -44,6 +43,9 @@ pub enum EvaluationError {
     /// The model.
     #[error(transparent)]
     Learner(#[from] LearnerError),
+    /// The model in physical parameters.
+    #[error(transparent)]
+    Learned(#[from] LearnedError),
     /// The identification.
     #[error(transparent)]
     Identification(#[from] IdentificationError),
@@ -179,7 +181,10 @@ pub fn adapt(
     };
     let identified = match known {
         Some(mut known) => by_least_squares(&mut known, &trial, spec.noise, system)?,
-        None => by_map(model, &from_shots, &phi, system)?,
+        None => {
+            let values = identify_by_map(model, &from_shots)?;
+            describe(system, &phi, values.into_iter().map(|value| (value, true)))
+        }
     };
     let stride = truth.len().div_ceil(PAIRS).max(1);
     let target = system.description().target;
@@ -203,26 +208,15 @@ pub fn known_parameters(
     system: &dyn System,
     model: &Arc<Model>,
     seed: u64,
-) -> Result<Option<Identifier<Learned>>, EvaluationError> {
-    let Some(learned) = Learned::new(model.clone()) else {
+) -> Result<Option<Identifier<LearnedModel>>, EvaluationError> {
+    if LearnedModel::new(model.clone()).is_err() {
         return Ok(None);
-    };
-    let (weights, parameters): (Vec<_>, Vec<_>) = model
-        .tasks()
-        .iter()
-        .map(|task| (task.context.clone(), task.parameters.clone()))
-        .unzip();
-    let validation = validation_tasks(system, seed, 1)?;
-    Ok(Some(Identifier::new(
-        learned,
-        &weights,
-        &parameters,
-        &validation,
-    )?))
+    }
+    Ok(Some(Identifier::of_model(model, system, seed)?))
 }
 
 fn by_least_squares(
-    known: &mut Identifier<Learned>,
+    known: &mut Identifier<LearnedModel>,
     trial: &Trial,
     noise: f64,
     system: &dyn System,
@@ -239,13 +233,12 @@ fn by_least_squares(
     Ok(describe(system, &trial.task.parameters, values))
 }
 
-/// Identification of a method without features: the affine map of its contexts.
-fn by_map(
+/// Identification of a method without features: the affine map of its contexts. Gives each value
+/// with the map's own error.
+pub fn identify_by_map(
     model: &Model,
     adapted: &Adapted,
-    truth: &[f64],
-    system: &dyn System,
-) -> Result<Vec<Identified>, EvaluationError> {
+) -> Result<Vec<(f64, f64)>, IdentificationError> {
     let (contexts, parameters): (Vec<_>, Vec<_>) = model
         .tasks()
         .iter()
@@ -263,12 +256,7 @@ fn by_map(
         .residual()
         .diagonal()
         .map(|variance| variance.max(0.0).sqrt());
-    let values = values
-        .iter()
-        .copied()
-        .zip(errors.iter().copied())
-        .zip(std::iter::repeat(true));
-    Ok(describe(system, truth, values.collect::<Vec<_>>()))
+    Ok(values.iter().copied().zip(errors.iter().copied()).collect())
 }
 
 fn describe(

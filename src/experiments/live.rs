@@ -8,10 +8,7 @@ use std::{f64::consts::TAU, sync::Arc};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{
-    evaluate::{EvaluationError, known_parameters},
-    learned::Learned,
-};
+use super::evaluate::{EvaluationError, known_parameters};
 use crate::{
     control::{
         adaptive::{AdaptiveLoop, Controller},
@@ -23,6 +20,7 @@ use crate::{
     },
     identification::{
         identifier::Identifier,
+        learned::LearnedModel,
         model::PhysicalModel,
         online::{Estimate, OnlineLeastSquares, OnlineModel},
     },
@@ -94,9 +92,9 @@ type Lane<M> = AdaptiveLoop<Cartpole, TipFeedback, M>;
 /// The demonstration, step by step.
 #[derive(Debug)]
 pub struct Live {
-    identifier: Identifier<Learned>,
+    identifier: Identifier<LearnedModel>,
     reference: Reference,
-    adaptive: Lane<OnlineLeastSquares<PhysicalModel<Learned>>>,
+    adaptive: Lane<OnlineLeastSquares<PhysicalModel<LearnedModel>>>,
     textbook: Lane<Textbook>,
     steps: usize,
 }

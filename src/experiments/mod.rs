@@ -2,7 +2,6 @@
 //! [`report::Report`].
 
 pub mod evaluate;
-pub mod learned;
 pub mod link;
 pub mod live;
 pub mod report;

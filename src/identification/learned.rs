@@ -15,8 +15,8 @@ use crate::{
     systems::{Samples, System, SystemError},
 };
 
-/// Validation trajectories of a robot, and of a system whose tasks take long to solve.
-const VALIDATION_TASKS: (usize, usize) = (32, 8);
+/// Validation tasks, at least one for each training task.
+const VALIDATION_TASKS: usize = 32;
 /// Stream of the validation tasks in a seed.
 const VALIDATION_SEED: u64 = 0x7a11_da7e;
 
@@ -74,12 +74,8 @@ impl Identifier<LearnedModel> {
         seed: u64,
     ) -> Result<Self, LearnedError> {
         let moves = system.robot().is_some();
-        let count = if moves || system.description().affine {
-            VALIDATION_TASKS.0
-        } else {
-            VALIDATION_TASKS.1
-        };
-        let validation = validation_tasks(system, seed ^ VALIDATION_SEED, count)?;
+        let each = (VALIDATION_TASKS / model.tasks().len().max(1)).max(1);
+        let validation = validation_tasks(system, seed ^ VALIDATION_SEED, each)?;
         let (weights, parameters) = tasks_of(model);
         let learned = LearnedModel::new(model.clone())?;
         let identifier = Self::new(learned, &weights, &parameters, &validation)?;

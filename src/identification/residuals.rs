@@ -5,6 +5,8 @@
 //! of the root mean square, so that one wild trajectory does not decide) and a correlation from step
 //! to step (from the autocorrelation at a lag of five).
 
+use std::f64::consts::FRAC_1_SQRT_2;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -56,17 +58,22 @@ impl ResidualModel {
         })
     }
 
-    /// The slowly varying part of the residuals, for samples that come in order.
+    /// The slowly varying part of the residuals, for samples that come in order: half of their
+    /// variance.
     pub fn drift(&self) -> Option<Drift> {
         (self.correlation > 0.0).then_some(Drift {
-            size: self.size,
+            size: self.size * FRAC_1_SQRT_2,
             correlation: self.correlation,
         })
     }
 
-    /// The white part: the model's own and the measurement's noise together.
+    /// The white part: the rest of the residuals' variance and the measurement's together.
     pub fn white_noise(&self, measurement: f64) -> f64 {
-        self.size.hypot(measurement)
+        let own = match self.drift() {
+            Some(_) => self.size * FRAC_1_SQRT_2,
+            None => self.size,
+        };
+        own.hypot(measurement)
     }
 }
 
@@ -93,25 +100,20 @@ fn correlation(trajectories: &[Vec<f64>]) -> f64 {
         .min(LARGEST_CORRELATION)
 }
 
-/// `count` test-like tasks, spread evenly over the training environments.
+/// Test-like tasks in the training environments, `each` of them per environment.
 pub fn validation_tasks(
     system: &dyn System,
     seed: u64,
-    count: usize,
+    each: usize,
 ) -> Result<Vec<Task>, SystemError> {
     let environments = system.environments(Split::Train, seed);
-    let many = environments.len();
-    (0..count)
-        .map(|k| {
-            let environment = if count < many {
-                k * many / count
-            } else {
-                k % many
-            };
-            let seed = seed.wrapping_add(k as u64);
-            system.task(&environments[environment], Split::Test, seed)
-        })
-        .collect()
+    let mut tasks = Vec::with_capacity(environments.len() * each);
+    for parameters in &environments {
+        for k in 0..each as u64 {
+            tasks.push(system.task(parameters, Split::Test, seed.wrapping_add(k))?);
+        }
+    }
+    Ok(tasks)
 }
 
 /// Residuals `y − c(x) − wᵀ v(x)` of a task, in order.

@@ -44,6 +44,7 @@ pub fn App() -> impl IntoView {
             </div>
         </footer>
     }
+    .into_any()
 }
 
 /// A link of the navigation. It keeps the experiment that the visitor has set up.
@@ -83,6 +84,7 @@ fn Remarks() -> impl IntoView {
             </Notice>
         </Show>
     }
+    .into_any()
 }
 
 /// Moves the focus without touching the address, which belongs to the experiment.

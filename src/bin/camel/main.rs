@@ -4,6 +4,10 @@
 fn main() {}
 
 #[cfg(not(target_arch = "wasm32"))]
+mod merits;
+#[cfg(not(target_arch = "wasm32"))]
+mod output;
+#[cfg(not(target_arch = "wasm32"))]
 mod pretrain;
 #[cfg(not(target_arch = "wasm32"))]
 mod serve;
@@ -35,6 +39,10 @@ enum Command {
     Train(train::Train),
     /// Train the models that are shipped with the site.
     Pretrain(pretrain::Pretrain),
+    /// Identify the parameters of many random environments.
+    Identify(merits::Identify),
+    /// Change the cart's mass in many adaptive runs, without telling the controller.
+    Adaptive(merits::Adaptive),
     /// List the systems with their parameters, units and ranges.
     Systems,
     /// Simulate a robot and write its states as CSV.
@@ -52,6 +60,8 @@ impl Command {
             Self::Serve(serve) => serve.run(),
             Self::Train(train) => train.run(),
             Self::Pretrain(pretrain) => pretrain.run(),
+            Self::Identify(identify) => identify.run(),
+            Self::Adaptive(adaptive) => adaptive.run(),
             Self::Systems => systems::list(),
             Self::Simulate(simulate) => simulate.run(),
             Self::Field(field) => field.run(),

@@ -2,8 +2,8 @@
 
 use std::{
     fs,
-    io::{self, Read as _, Write as _},
-    path::{Path, PathBuf},
+    io::{self, Read as _},
+    path::PathBuf,
 };
 
 use camel_lab::systems::{
@@ -11,6 +11,8 @@ use camel_lab::systems::{
     simulate::{Integrator, simulate},
     trajectories::Sine,
 };
+
+use crate::output::{cannot_write, write};
 
 /// Prints every system with its parameters, units and ranges.
 pub fn list() -> Result<(), String> {
@@ -283,19 +285,4 @@ fn task_csv(system: &dyn System, task: &Task) -> String {
         lines.push('\n');
     }
     lines
-}
-
-fn write(place: &str, lines: &str) -> Result<(), String> {
-    if place == "-" {
-        return match io::stdout().write_all(lines.as_bytes()) {
-            // Whoever reads the pipe has seen enough.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            outcome => outcome.map_err(text),
-        };
-    }
-    fs::write(place, lines).map_err(|error| cannot_write(Path::new(place), &error))
-}
-
-fn cannot_write(place: &Path, error: &io::Error) -> String {
-    format!("cannot write {}: {error}", place.display())
 }

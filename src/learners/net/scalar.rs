@@ -22,7 +22,7 @@ pub trait Scalar:
     /// 1.
     const ONE: Self;
 
-    /// tanh, within 2e-7 in `f32` and of the library's accuracy in `f64`.
+    /// tanh, within 2e-7 in `f32` and 1e-15 in `f64`.
     fn tanh(self) -> Self;
 
     /// `self · factor + term`, rounded once.
@@ -50,7 +50,7 @@ impl Scalar for f64 {
 
     #[inline(always)]
     fn tanh(self) -> Self {
-        f64::tanh(self)
+        double_tanh(self)
     }
 
     #[inline(always)]
@@ -77,6 +77,45 @@ const LIMIT: f32 = 9.0;
 const P: [f32; 4] = [0.5, 1.577_095_9e-2, 8.057_882e-5, 4.402_255e-8];
 const Q: [f32; 4] = [1.0, 0.114_875_235, 1.400_773_5e-3, 2.776_392e-6];
 
+/// The same in `f64` with three doublings from t = tanh(x/8) ≈ z P(z²) / Q(z²), z = x/8, degrees 5
+/// and 4 (relative error 4e-18 on |x| ≤ 19.1, where tanh is 1).
+#[inline(always)]
+fn double_tanh(x: f64) -> f64 {
+    let z = 0.125 * x.clamp(-DOUBLE_LIMIT, DOUBLE_LIMIT);
+    let u = z * z;
+    let p = ((((DOUBLE_P[5] * u + DOUBLE_P[4]) * u + DOUBLE_P[3]) * u + DOUBLE_P[2]) * u
+        + DOUBLE_P[1])
+        * u
+        + DOUBLE_P[0];
+    let q =
+        (((DOUBLE_Q[4] * u + DOUBLE_Q[3]) * u + DOUBLE_Q[2]) * u + DOUBLE_Q[1]) * u + DOUBLE_Q[0];
+    let (p, q) = doubled(doubled(doubled((z * p, q))));
+    p / q
+}
+
+/// Twice the argument of tanh = p / q.
+#[inline(always)]
+fn doubled((p, q): (f64, f64)) -> (f64, f64) {
+    ((p + p) * q, p * p + q * q)
+}
+
+const DOUBLE_LIMIT: f64 = 19.1;
+const DOUBLE_P: [f64; 6] = [
+    1.0,
+    0.138_987_256_302_699_32,
+    4.148_463_963_075_380e-3,
+    3.412_774_168_965_607_4e-5,
+    4.830_087_200_657_742_9e-8,
+    -3.075_576_087_080_482_6e-11,
+];
+const DOUBLE_Q: [f64; 5] = [
+    1.0,
+    0.472_320_589_636_032_54,
+    2.825_532_717_508_715_7e-2,
+    4.447_454_834_988_777_2e-4,
+    1.748_838_455_426_658_3e-6,
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,5 +133,17 @@ mod tests {
         }
         assert!(rational_tanh(f32::NAN).is_nan());
         assert!((rational_tanh(f32::INFINITY) - 1.0).abs() < 2e-7);
+    }
+    #[test]
+    fn the_double_tanh_is_within_1e_15() {
+        for range in [1e-3, 1.0, 30.0, 1e3] {
+            for i in -200_000..=200_000 {
+                let x = range * f64::from(i) / 200_000.0;
+                let error = (double_tanh(x) - x.tanh()).abs();
+                assert!(error <= 1e-15 * x.tanh().abs(), "{x}: {error}");
+            }
+        }
+        assert!(double_tanh(f64::NAN).is_nan());
+        assert!((double_tanh(f64::NEG_INFINITY) + 1.0).abs() < 1e-15);
     }
 }

@@ -60,6 +60,7 @@ pub fn ChartView(
             </div>
         </figure>
     }
+    .into_any()
 }
 
 /// The data of a chart, made only while it is open and at most once a second.
@@ -107,6 +108,7 @@ fn ChartData(
             </Show>
         </details>
     }
+    .into_any()
 }
 
 /// The export menu of a chart.
@@ -148,4 +150,5 @@ fn ChartExport(
             <MenuItem label="Data (CSV)" on_choose=csv />
         </Menu>
     }
+    .into_any()
 }

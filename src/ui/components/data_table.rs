@@ -40,6 +40,7 @@ pub fn DataTable(
             </div>
         </div>
     }
+    .into_any()
 }
 
 fn class(table: &Table, column: usize) -> &'static str {
@@ -119,4 +120,5 @@ fn TableExport(
             />
         </Menu>
     }
+    .into_any()
 }

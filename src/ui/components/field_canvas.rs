@@ -149,6 +149,7 @@ fn editable(
             ></canvas>
         </div>
     }
+    .into_any()
 }
 
 /// What changes the points.

@@ -43,6 +43,7 @@ pub fn Menu(
             </div>
         </details>
     }
+    .into_any()
 }
 
 /// One choice of a [`Menu`].
@@ -64,4 +65,5 @@ pub fn MenuItem(
             {label}
         </button>
     }
+    .into_any()
 }

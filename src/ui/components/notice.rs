@@ -56,4 +56,5 @@ pub fn Notice(
             {close}
         </div>
     }
+    .into_any()
 }

@@ -115,4 +115,5 @@ pub fn NumberField(
             </span>
         </div>
     }
+    .into_any()
 }

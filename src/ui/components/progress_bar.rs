@@ -37,4 +37,5 @@ pub fn ProgressBar(
             </div>
         </div>
     }
+    .into_any()
 }

@@ -21,4 +21,5 @@ pub fn Readout(
             <dd>{value} " " <small>{detail}</small></dd>
         </div>
     }
+    .into_any()
 }

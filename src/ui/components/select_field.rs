@@ -66,4 +66,5 @@ pub fn SelectField(
             </span>
         </div>
     }
+    .into_any()
 }

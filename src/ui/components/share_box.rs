@@ -60,4 +60,5 @@ pub fn ShareBox(
             </span>
         </div>
     }
+    .into_any()
 }

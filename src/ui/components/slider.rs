@@ -88,4 +88,5 @@ pub fn Slider(
             </span>
         </div>
     }
+    .into_any()
 }

@@ -73,6 +73,7 @@ pub fn Tabs(
             </div>
         </div>
     }
+    .into_any()
 }
 
 fn focus_child(row: NodeRef<Div>, index: usize) {

@@ -45,4 +45,5 @@ pub fn Differences() -> impl IntoView {
             </table>
         </div>
     }
+    .into_any()
 }

@@ -67,6 +67,7 @@ pub fn Experiments() -> impl IntoView {
             </div>
         </div>
     }
+    .into_any()
 }
 
 fn title(system: &str) -> String {

@@ -44,6 +44,7 @@ pub fn Gallery() -> impl IntoView {
         <Chooser chosen=name />
         {stage}
     }
+    .into_any()
 }
 
 /// One system with its parameters.
@@ -66,7 +67,7 @@ fn Stage(
             <div class="stack">
                 <div class="stack stack--tight">
                     <h2>{title}</h2>
-                    <p class="muted equation">{equation}</p>
+                    <p class="muted equation">{equation.replace("_j", "ⱼ")}</p>
                 </div>
                 {stage}
             </div>
@@ -80,4 +81,5 @@ fn Stage(
             </aside>
         </section>
     }
+    .into_any()
 }

@@ -50,6 +50,7 @@ pub fn MotionView(
             </div>
         </div>
     }
+    .into_any()
 }
 
 fn scene_at(system: &str, hue: Hue, motion: &Motion, step: usize) -> Scene {

@@ -57,6 +57,7 @@ fn Report(
         </section>
         {motion}
     }
+    .into_any()
 }
 
 /// True against identified parameters.
@@ -112,4 +113,5 @@ fn ErrorList(
             {adaptation.zero_shot.map(|error| line("From the true parameters, no sample", error))}
         </dl>
     }
+    .into_any()
 }

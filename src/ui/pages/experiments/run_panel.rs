@@ -48,6 +48,7 @@ pub fn RunPanel(
             </Show>
         </section>
     }
+    .into_any()
 }
 
 /// The link to this experiment.
@@ -70,6 +71,7 @@ pub fn SharePanel(
             <ShareBox link=Signal::derive(address) />
         </section>
     }
+    .into_any()
 }
 
 fn status_text(status: &Status) -> String {

@@ -65,6 +65,7 @@ pub fn SettingsForm(
             </div>
         </form>
     }
+    .into_any()
 }
 
 fn system_options() -> Vec<(String, String)> {

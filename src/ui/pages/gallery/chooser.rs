@@ -1,13 +1,15 @@
 //! A row of small pictures, one a system.
 
-use leptos::prelude::*;
+use leptos::{html::Nav, prelude::*};
+use wasm_bindgen::JsCast as _;
+use web_sys::HtmlElement;
 
 use crate::{
     experiments::{
         link::{Link, Page},
         spec::Draft,
     },
-    systems::{self, System},
+    systems::{self, Shape, System},
     ui::{
         canvas::{Actor, Scene},
         components::RobotCanvas,
@@ -22,14 +24,32 @@ pub fn Chooser(
     /// Name of the system on the stage.
     chosen: Memo<String>,
 ) -> impl IntoView {
+    let row = NodeRef::<Nav>::new();
+    Effect::new(move || {
+        chosen.track();
+        row.get().and_then(|row| bring_into_view(&row));
+    });
     let choices = systems::NAMES
         .iter()
         .filter_map(|name| systems::by_name(name).ok());
     view! {
-        <nav class="chooser" aria-label="Systems">
+        <nav class="chooser" aria-label="Systems" node_ref=row>
             {choices.map(|system| choice(&*system, chosen)).collect_view()}
         </nav>
     }
+    .into_any()
+}
+
+/// On a narrow screen the row is scrolled to the system on the stage.
+fn bring_into_view(row: &HtmlElement) -> Option<()> {
+    let choice = row
+        .query_selector("[aria-current]")
+        .ok()??
+        .dyn_into::<HtmlElement>()
+        .ok()?;
+    let middle = choice.offset_left() + choice.offset_width() / 2 - row.offset_left();
+    row.set_scroll_left(middle - row.client_width() / 2);
+    Some(())
 }
 
 fn choice(system: &dyn System, chosen: Memo<String>) -> impl IntoView + use<> {
@@ -91,7 +111,10 @@ fn thumbnail(system: &dyn System) -> Scene {
     };
     let actor = match (system.robot(), system.field()) {
         (Some(robot), _) => Actor::plain(robot.sketch(&phi, pose)),
-        (_, Some(field)) => Actor::plain(field.sketch(&phi)),
+        (_, Some(field)) => Actor::plain(enlarged(
+            field.sketch(&phi),
+            0.06 * (world[1][0] - world[0][0]),
+        )),
         _ => return Scene::default(),
     };
     Scene {
@@ -99,4 +122,14 @@ fn thumbnail(system: &dyn System) -> Scene {
         actors: vec![actor],
         ..Scene::default()
     }
+}
+
+/// The same shapes with discs that can be seen in a small picture.
+fn enlarged(mut shapes: Vec<Shape>, size: f64) -> Vec<Shape> {
+    for shape in &mut shapes {
+        if let Shape::Disc { radius, .. } = shape {
+            *radius = size;
+        }
+    }
+    shapes
 }

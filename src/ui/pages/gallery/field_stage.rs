@@ -69,6 +69,9 @@ fn Map(
     let refused = Signal::derive(move || problem.with(|problem| !problem.is_empty()));
     let label = Signal::derive(move || chart.with(words));
     let moved = move |points: Vec<[f64; 2]>| {
+        // To the millimetre: nobody points more exactly.
+        let rounded = |point: [f64; 2]| point.map(|x| (1e3 * x).round() / 1e3);
+        let points: Vec<_> = points.into_iter().map(rounded).collect();
         if places.with_untracked(|places| places.len() == points.len() && *places != points) {
             places.set(points);
         }
@@ -104,6 +107,7 @@ fn Map(
             }}
         </p>
     }
+    .into_any()
 }
 
 /// What the colours stand for.
@@ -127,6 +131,7 @@ fn Scale(
             <span>{end(|(_, high)| high)}</span>
         </div>
     }
+    .into_any()
 }
 
 fn words(chart: &FieldChart) -> String {

@@ -51,7 +51,7 @@ pub fn Parameters(
         <form class="card" aria-label="Parameters" on:submit=|event| event.prevent_default()>
             <div class="card__head">
                 <h3>"Parameters φ"</h3>
-                <button type="button" class="button button--bare button--small" on:click=usual>"Usual values"</button>
+                <button type="button" class="button button--bare button--small" aria-label="Usual parameters" on:click=usual>"Usual"</button>
             </div>
             {parameters.iter().enumerate().map(slider).collect_view()}
             <Show when=move || problem.with(|problem| !problem.is_empty())>
@@ -61,6 +61,7 @@ pub fn Parameters(
             </Show>
         </form>
     }
+    .into_any()
 }
 
 fn label(parameter: &Parameter) -> String {

@@ -73,6 +73,7 @@ pub fn RobotStage(
         <Figures figures=figures />
         <p class="small muted">{move || choice.explanation()}</p>
     }
+    .into_any()
 }
 
 /// A running robot.

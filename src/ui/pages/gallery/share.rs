@@ -15,4 +15,5 @@ pub fn SharePanel() -> impl IntoView {
             <ShareBox link=Signal::derive(move || Route::address(&route.link())) />
         </section>
     }
+    .into_any()
 }

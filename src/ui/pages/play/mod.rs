@@ -37,6 +37,7 @@ pub fn Play() -> impl IntoView {
         <ChartView chart=Signal::derive(move || picture::mass_chart(&demo.history.get())) />
         <Why />
     }
+    .into_any()
 }
 
 /// The cart, its controls and its numbers.
@@ -93,6 +94,7 @@ fn Stage(
             <Notice tone=Tone::Error title=demo.problem />
         </Show>
     }
+    .into_any()
 }
 
 /// Why it works, and the way to the rest.
@@ -123,4 +125,5 @@ fn Why() -> impl IntoView {
             </article>
         </section>
     }
+    .into_any()
 }

@@ -33,7 +33,6 @@ impl DriveChoice {
     pub fn new(robot: &'static str) -> Self {
         let (kind, amplitude, period) = match robot {
             "pendulum" => ("sine", 1.0, 3.0),
-            "cartpole" => ("swing-up", 5.0, 2.0),
             _ => ("swing-up", 5.0, 2.0),
         };
         let choice = Self {

@@ -27,4 +27,5 @@ pub fn Figures(
             {move || (0..count.get()).map(item).collect_view()}
         </dl>
     }
+    .into_any()
 }
