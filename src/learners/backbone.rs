@@ -35,6 +35,11 @@ impl Backbone {
         self.features.output_size()
     }
 
+    /// Whether there is a bias net c.
+    pub fn has_bias(&self) -> bool {
+        self.bias.is_some()
+    }
+
     /// Number of weights of both nets.
     pub fn weight_count(&self) -> usize {
         self.features.weight_count() + self.bias.as_ref().map_or(0, Mlp::weight_count)

@@ -2,7 +2,8 @@
 //!
 //! The paper's Definition 1. The meta-parameters π = (θ, ω_1, …, ω_T) hold a context ω_t for every
 //! training task and are trained jointly: no inner loop, first derivatives only. A new task is
-//! adapted to by least squares in closed form. φ-CAMEL is the same model with a context that comes
+//! adapted to by least squares in closed form. Next to a bias net the contexts start at 0, so that the
+//! tasks only differ where their data do; without one they start as |N(0, 1)|. φ-CAMEL is the same model with a context that comes
 //! from known physical parameters instead of shots.
 
 use std::sync::Arc;
@@ -90,8 +91,12 @@ impl Learner for Camel {
     fn initial_parameters(&self, rng: &mut ChaCha8Rng) -> Vec<f64> {
         let mut parameters = self.backbone.initial_weights(rng);
         let contexts = self.tasks * self.backbone.rank();
-        let draws = StandardNormal.sample_iter(rng).take(contexts);
-        parameters.extend(draws.map(|w: f64| w.abs()));
+        if self.backbone.has_bias() {
+            parameters.resize(parameters.len() + contexts, 0.0);
+        } else {
+            let draws = StandardNormal.sample_iter(rng).take(contexts);
+            parameters.extend(draws.map(|w: f64| w.abs()));
+        }
         parameters
     }
 

@@ -159,8 +159,7 @@ fn of_system(system: &str) -> Result<Settings, LearnerError> {
             hidden: vec![64; 4],
             bias: vec![32; 3],
             steps: 10_000,
-            learning_rate: 5e-3,
-            batch: 200,
+            batch: 400,
             ..base
         },
         "cartpole" => Settings {
@@ -211,15 +210,13 @@ fn of_method(base: Settings, trained_as: &str, name: &str) -> Settings {
         },
         ("maml", _) => Settings {
             bias: Vec::new(),
-            learning_rate: 3e-3,
-            inner_rate: 0.05,
+            inner_rate: 0.1,
             inner_steps: 2,
             clip: 1.0,
             ..base
         },
         ("cavia", _) => Settings {
             bias: Vec::new(),
-            learning_rate: 3e-3,
             inner_rate: 1.0,
             inner_steps: 5,
             clip: 1.0,

@@ -209,3 +209,35 @@ fn features_and_context_make_the_prediction() {
         assert!((bias + products.sum::<f64>() - output).abs() < 1e-12);
     }
 }
+
+#[test]
+#[ignore = "a benchmark: cargo test --release --lib speed_of_a_training_step -- --ignored --nocapture"]
+fn speed_of_a_training_step() {
+    let mut rng = generator(2, 0);
+    let mut draw =
+        |count: usize| -> Vec<f64> { (0..count).map(|_| rng.random_range(-1.0..1.0)).collect() };
+    let tasks: Vec<Task> = (0..4)
+        .map(|t| Task {
+            parameters: vec![t as f64],
+            inputs: Arc::new(Samples {
+                dim: 6,
+                values: draw(1600 * 6),
+            }),
+            targets: draw(1600),
+        })
+        .collect();
+    for method in super::super::METHODS.iter().filter(|m| !m.zero_shot) {
+        let settings = Settings::new("cartpole", method.name).unwrap();
+        let mut trainer = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap();
+        let mut run = |steps| {
+            let start = std::time::Instant::now();
+            for _ in 0..steps {
+                trainer.step().unwrap();
+            }
+            1e3 * start.elapsed().as_secs_f64() / f64::from(steps)
+        };
+        run(20);
+        let best = (0..20).map(|_| run(20)).fold(f64::INFINITY, f64::min);
+        println!("{}: {best:.3} ms a step", method.title);
+    }
+}
