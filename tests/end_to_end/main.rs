@@ -1,6 +1,12 @@
 //! The built site in a real browser: what a visitor does, click by click.
 //!
 //! `./lab test` builds `dist/` and runs these; by themselves they are ignored.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails loudly"
+)]
 #![cfg(not(target_arch = "wasm32"))]
 
 mod browser;
