@@ -59,3 +59,32 @@ async fn steps_a_second_of_every_learner() {
         }
     }
 }
+
+#[wasm_bindgen_test]
+fn speed_of_every_system() {
+    for name in systems::NAMES {
+        let system = systems::by_name(name).unwrap();
+        let parameters = system.description().parameters.iter();
+        let phi: Vec<f64> = parameters.map(|parameter| parameter.typical).collect();
+        let (begun, mut times) = (Instant::now(), 0_u32);
+        let mut state = system
+            .robot()
+            .map(|robot| vec![0.0; robot.state().len()])
+            .unwrap_or_default();
+        while begun.elapsed().as_secs_f64() < SECONDS / 5.0 {
+            match (system.robot(), system.field()) {
+                (Some(robot), _) => state = robot.step(&phi, &state, 0.01),
+                (_, Some(field)) => drop(field.solve(&phi).unwrap()),
+                _ => {}
+            }
+            times += 1;
+        }
+        let rate = f64::from(times) / begun.elapsed().as_secs_f64();
+        let what = if state.is_empty() {
+            "solutions"
+        } else {
+            "steps"
+        };
+        console_log!("{name}: {rate:.0} {what} a second");
+    }
+}
