@@ -1,5 +1,11 @@
 //! Speed of training and adaptation in a dedicated worker of a real browser, on one CPU thread.
 //! `./lab bench` runs it; it measures and checks nothing.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails loudly"
+)]
 #![cfg(target_arch = "wasm32")]
 
 use burn::tensor::Device;

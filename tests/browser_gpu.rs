@@ -1,4 +1,10 @@
 //! The engine in a dedicated worker of a real browser, on WebGPU's software adapter.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails loudly"
+)]
 #![cfg(all(target_arch = "wasm32", feature = "gpu"))]
 
 use std::sync::Arc;

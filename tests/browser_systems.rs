@@ -1,4 +1,10 @@
 //! The simulators in a dedicated worker of a real browser: the same numbers, and quickly.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails loudly"
+)]
 #![cfg(target_arch = "wasm32")]
 
 use camel_lab::systems::{self, Split};

@@ -1,5 +1,10 @@
 //! The components in a real page: mounted, clicked, typed into, and asked by role and label.
-
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails loudly"
+)]
 #![cfg(target_arch = "wasm32")]
 
 use std::{cell::Cell, rc::Rc};
@@ -84,13 +89,17 @@ fn place() -> HtmlElement {
 fn find<T: JsCast>(place: &HtmlElement, selector: &str) -> T {
     let found = place.query_selector(selector).unwrap();
     let found = found.unwrap_or_else(|| panic!("no {selector} in {}", place.inner_html()));
-    found.dyn_into().ok().expect("another kind of element")
+    found
+        .dyn_into()
+        .unwrap_or_else(|_| panic!("another kind of element"))
 }
 
 fn labelled<T: JsCast>(place: &HtmlElement, label: &str) -> T {
     let found = find_labelled(place, label);
     let found = found.unwrap_or_else(|| panic!("no '{label}' in {}", place.inner_html()));
-    found.dyn_into().ok().expect("another kind of element")
+    found
+        .dyn_into()
+        .unwrap_or_else(|_| panic!("another kind of element"))
 }
 
 /// Lets effects, and the effects of effects, run.

@@ -1,4 +1,10 @@
 //! Whole experiments on a native thread.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails loudly"
+)]
 #![cfg(not(target_arch = "wasm32"))]
 
 use std::time::{Duration, Instant};

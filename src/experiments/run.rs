@@ -1,6 +1,6 @@
 //! Runs an experiment: data, training, adaptation, identification, tracking.
 
-use std::sync::Arc;
+use std::{cell::RefCell, sync::Arc};
 
 use burn::tensor::Device;
 
@@ -46,7 +46,7 @@ pub async fn run(spec: &Spec, host: &impl Host) {
 
 async fn experiment(spec: &Spec, host: &impl Host) -> Result<Report, Stop> {
     let system = systems::by_name(&spec.system)?;
-    let tasks = make_tasks(system.as_ref(), Split::Train, spec.seed, host).await?;
+    let tasks = training_tasks(system.as_ref(), spec.seed, host).await?;
     let (device, used) = device::choose(spec, &tasks).await;
     host.emit(Event::Started {
         device: used.clone(),
@@ -68,26 +68,44 @@ async fn experiment(spec: &Spec, host: &impl Host) -> Result<Report, Stop> {
     })
 }
 
-/// The tasks of a split, one environment after the other.
-async fn make_tasks(
+thread_local! {
+    /// The last training data of this worker or thread: a second run need not wait for them.
+    static LAST: RefCell<Option<(&'static str, u64, Vec<Task>)>> = const { RefCell::new(None) };
+}
+
+/// The training tasks, one environment after the other, or as they were made for the last run.
+async fn training_tasks(
     system: &dyn System,
-    split: Split,
     seed: u64,
     host: &impl Host,
 ) -> Result<Vec<Task>, Stop> {
-    let mut tasks = Vec::new();
-    let mut pace = Pace::new(0);
-    for parameters in system.environments(split, seed) {
-        tasks.push(system.task(&parameters, split, seed)?);
-        if pace.slice_is_over() {
-            breathe(host).await?;
-        }
-    }
+    let name = system.description().name;
+    let known = LAST.with_borrow(|last| match last {
+        Some((of, with, tasks)) if (*of, *with) == (name, seed) => Some(tasks.clone()),
+        _ => None,
+    });
+    let tasks = match known {
+        Some(tasks) => tasks,
+        None => make_tasks(system, seed, host).await?,
+    };
+    LAST.set(Some((name, seed, tasks.clone())));
     let samples = tasks.first().map_or(0, |task| task.targets.len());
     host.emit(Event::Partial(Partial::Data {
         tasks: tasks.len(),
         samples,
     }));
+    Ok(tasks)
+}
+
+async fn make_tasks(system: &dyn System, seed: u64, host: &impl Host) -> Result<Vec<Task>, Stop> {
+    let mut tasks = Vec::new();
+    let mut pace = Pace::new(0);
+    for parameters in system.environments(Split::Train, seed) {
+        tasks.push(system.task(&parameters, Split::Train, seed)?);
+        if pace.slice_is_over() {
+            breathe(host).await?;
+        }
+    }
     Ok(tasks)
 }
 

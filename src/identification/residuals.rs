@@ -58,16 +58,17 @@ impl ResidualModel {
         })
     }
 
-    /// The slowly varying part of the residuals, for samples that come in order: half of their
-    /// variance.
+    /// The slowly varying part of the residuals, for samples that come in order. Their correlation is
+    /// measured as if all of their variance varied slowly, so this part has all of it.
     pub fn drift(&self) -> Option<Drift> {
         (self.correlation > 0.0).then_some(Drift {
-            size: self.size * FRAC_1_SQRT_2,
+            size: self.size,
             correlation: self.correlation,
         })
     }
 
-    /// The white part: the rest of the residuals' variance and the measurement's together.
+    /// The white part: the measurement's, and half of the residuals' variance for what varies faster
+    /// than the drift; all of it where samples have no order.
     pub fn white_noise(&self, measurement: f64) -> f64 {
         let own = match self.drift() {
             Some(_) => self.size * FRAC_1_SQRT_2,

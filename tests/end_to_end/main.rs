@@ -1,6 +1,12 @@
 //! The built site in a real browser: what a visitor does, click by click.
 //!
 //! `./lab test` builds `dist/` and runs these; by themselves they are ignored.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails loudly"
+)]
 #![cfg(not(target_arch = "wasm32"))]
 
 mod browser;
@@ -99,9 +105,9 @@ fn cancel_stops_at_once_and_the_page_goes_on() {
 fn settings_are_in_the_address_and_back_and_forward_work() {
     drive(DESKTOP, async |site| {
         site.visit(SHORT).await;
-        site.fill("#rank", "2\t").await;
+        site.fill("#rank", "4\t").await;
         assert!(
-            site.fragment().await.contains("rank=2"),
+            site.fragment().await.contains("rank=4"),
             "{}",
             site.fragment().await
         );
@@ -112,7 +118,7 @@ fn settings_are_in_the_address_and_back_and_forward_work() {
         let rank = site
             .script("return document.querySelector('#rank').value")
             .await;
-        assert_eq!(rank, "2");
+        assert_eq!(rank, "4");
         site.client.forward().await.unwrap();
         site.wait_for_text("h1", "Systems").await;
     });

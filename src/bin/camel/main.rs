@@ -49,6 +49,8 @@ enum Command {
     Simulate(systems::Simulate),
     /// Evaluate a static field at points.
     Field(systems::FieldAt),
+    /// Compute the arm's swing-up anew (public/references/arm-swing-up.json).
+    Reference,
     /// Write a data set, one CSV file an environment.
     Data(systems::Data),
 }
@@ -65,6 +67,7 @@ impl Command {
             Self::Systems => systems::list(),
             Self::Simulate(simulate) => simulate.run(),
             Self::Field(field) => field.run(),
+            Self::Reference => systems::write_reference(),
             Self::Data(data) => data.run(),
         }
     }

@@ -6,10 +6,13 @@ use std::{
     path::PathBuf,
 };
 
-use camel_lab::systems::{
-    self, Field, Robot, Split, System, Task,
-    simulate::{Integrator, simulate},
-    trajectories::Sine,
+use camel_lab::{
+    control::reference::Reference,
+    systems::{
+        self, Field, Robot, Split, System, Task,
+        simulate::{Integrator, simulate},
+        trajectories::Sine,
+    },
 };
 
 use crate::output::{cannot_write, write};
@@ -157,6 +160,13 @@ impl Data {
         }
         Ok(())
     }
+}
+
+/// Computes the arm's swing-up anew and writes it where it is shipped.
+pub fn write_reference() -> Result<(), String> {
+    let reference = Reference::arm_swing_up_by_ilqr().map_err(text)?;
+    let lines = serde_json::to_string(&reference).map_err(text)?;
+    write("public/references/arm-swing-up.json", &lines)
 }
 
 fn by_name(name: &str) -> Result<Box<dyn System>, String> {

@@ -100,6 +100,7 @@ fn doubled((p, q): (f64, f64)) -> (f64, f64) {
 }
 
 const DOUBLE_LIMIT: f64 = 19.1;
+#[allow(clippy::excessive_precision, reason = "as the fit gave them")]
 const DOUBLE_P: [f64; 6] = [
     1.0,
     0.138_987_256_302_699_32,
@@ -108,6 +109,7 @@ const DOUBLE_P: [f64; 6] = [
     4.830_087_200_657_742_9e-8,
     -3.075_576_087_080_482_6e-11,
 ];
+#[allow(clippy::excessive_precision, reason = "as the fit gave them")]
 const DOUBLE_Q: [f64; 5] = [
     1.0,
     0.472_320_589_636_032_54,
