@@ -147,7 +147,10 @@ fn of_system(system: &str) -> Result<Settings, LearnerError> {
             weight_decay: 1e-2,
             ..base
         },
-        "charges-pair" => base,
+        "charges-pair" => Settings {
+            steps: 5_000,
+            ..base
+        },
         "charges-dipole" => Settings {
             rank: 3,
             weight_decay: 1e-2,
