@@ -21,6 +21,8 @@ const PRIOR_REACH: f64 = 4.0;
 /// A parameter is determined if its error bar is below this share of the prior's.
 const DETERMINED: f64 = 0.5;
 
+/// Shots of each validation task on which error bars are calibrated.
+const CALIBRATION_SHOTS: usize = 100;
 /// The map φ ↦ ω passes through zero (fewer unknowns, better far from the training tasks) unless an
 /// offset brings the validation error below this share.
 const OFFSET_GAIN: f64 = 0.7;
@@ -73,6 +75,8 @@ pub struct Identifier<M> {
     model: PhysicalModel<M>,
     residuals: ResidualModel,
     prior: Prior,
+    /// Factor on the error bars of shots, from validation tasks.
+    inflation: f64,
 }
 
 impl<M: AffineModel> Identifier<M> {
@@ -94,11 +98,40 @@ impl<M: AffineModel> Identifier<M> {
         let (linear, affine) = (with(Offset::Zero)?, with(Offset::Free)?);
         let needs_offset = affine.1.rmse < OFFSET_GAIN * linear.1.rmse;
         let (model, residuals) = if needs_offset { affine } else { linear };
-        Ok(Self {
+        let mut identifier = Self {
             model,
             residuals,
             prior: Prior::of_tasks(parameters),
-        })
+            inflation: 1.0,
+        };
+        identifier.calibrate(validation)?;
+        Ok(identifier)
+    }
+
+    /// Widens the error bars until they cover 95 % of the known parameters of the validation
+    /// tasks, which are training environments; it never narrows them.
+    fn calibrate(&mut self, validation: &[Task]) -> Result<(), IdentificationError> {
+        let mut scores = Vec::new();
+        for task in validation {
+            let shots = task.targets.len().min(CALIBRATION_SHOTS);
+            let dim = task.inputs.dim;
+            let values = task.inputs.values[..shots * dim].to_vec();
+            let inputs = Samples { dim, values };
+            let found = self
+                .identify(&inputs, &task.targets[..shots], 0.0)?
+                .estimate;
+            let bars = found.values.iter().zip(&found.standard_errors);
+            scores.extend(
+                bars.zip(&task.parameters)
+                    .map(|((v, se), t)| (v - t).abs() / se),
+            );
+        }
+        scores.sort_by(f64::total_cmp);
+        let rank = (0.95 * scores.len() as f64).ceil() as usize;
+        if let Some(score) = scores.get(rank.saturating_sub(1)).filter(|s| s.is_finite()) {
+            self.inflation = (score / 1.96).max(1.0);
+        }
+        Ok(())
     }
 
     /// The same for shots that come in no order, so that neighbours are not alike.
@@ -114,6 +147,7 @@ impl<M: AffineModel> Identifier<M> {
             model,
             residuals,
             prior,
+            inflation: 1.0,
         }
     }
 
@@ -139,7 +173,7 @@ impl<M: AffineModel> Identifier<M> {
         }
         let seen = spectrum(&features);
         let errors: Vec<f64> = (0..row.len())
-            .map(|j| recursion.standard_error(j))
+            .map(|j| self.inflation * recursion.standard_error(j))
             .collect();
         let spread = &self.prior.spread;
         Ok(Identified {

@@ -192,3 +192,72 @@ impl OnlineModel for WindowAdaptation {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        control::trials::{AdaptiveTrials, adaptive_trials},
+        identification::trials::identify_trials,
+        learners::weights,
+        systems::cartpole::Cartpole,
+    };
+
+    /// The trained model that the site ships.
+    fn shipped() -> Arc<Model> {
+        let bytes = include_bytes!("../../public/weights/cartpole-camel.safetensors");
+        Arc::new(weights::import(bytes).unwrap())
+    }
+
+    #[test]
+    fn a_trained_model_weighs_cart_and_pole_from_few_shots() {
+        let system = Cartpole::default();
+        let mut identifier = Identifier::of_model(&shipped(), &system, 0).unwrap();
+        for (shots, allowed) in [(50, 0.05), (100, 0.02)] {
+            let mut identify =
+                |x: &Samples, y: &[f64]| Ok(identifier.identify(x, y, 0.0)?.estimate);
+            let report = identify_trials(&system, shots, 200, 0, &mut identify).unwrap();
+            assert!(report.relative_error.median < allowed, "{report:?}");
+            assert!(report.coverage_95.unwrap() > 0.85, "{report:?}");
+        }
+    }
+
+    #[test]
+    fn a_trained_model_notices_and_weighs_a_doubled_cart_in_closed_loop() {
+        let system = Cartpole::default();
+        let identifier = Identifier::of_model(&shipped(), &system, 0).unwrap();
+        let setting = AdaptiveTrials::default();
+        let report = adaptive_trials(&setting, 12, 0, || Ok(identifier.online(0.05)?)).unwrap();
+        assert!(report.detection_delay.median.unwrap() <= 8.0, "{report:?}");
+        assert!(
+            report.steps_within_10pct.median.unwrap() <= 40.0,
+            "{report:?}"
+        );
+        assert!(
+            report.steps_within_5pct.median.unwrap() <= 200.0,
+            "{report:?}"
+        );
+        assert!(report.false_alarms_per_10k <= 1.0, "{report:?}");
+        assert!(
+            report.tracking_error <= 1.5 * report.tracking_error_oracle,
+            "{report:?}"
+        );
+    }
+
+    #[test]
+    fn a_window_of_observations_adapts_any_model_and_follows_a_change() {
+        let system = Cartpole::default();
+        let mut online = WindowAdaptation::new(shipped(), 100, 20).unwrap();
+        let weigh = |online: &mut WindowAdaptation, mass: f64| {
+            let split = crate::systems::Split::Test;
+            let task = system.task(&[mass, 0.3], split, 1).unwrap();
+            for (x, &u) in task.inputs.rows().zip(&task.targets) {
+                assert!(!online.observe(x, u));
+            }
+            online.identify().unwrap().values[0]
+        };
+        assert!((weigh(&mut online, 1.5) - 1.5).abs() < 0.15);
+        assert!((weigh(&mut online, 2.5) - 2.5).abs() < 0.25);
+        assert!(WindowAdaptation::new(shipped(), 0, 1).is_err());
+    }
+}
