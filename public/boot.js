@@ -1,17 +1,52 @@
-// Starts the page's own WebAssembly, or says in the page why it cannot.
+// Starts the page's own WebAssembly, or says in the page why it cannot; then keeps the site for
+// visits without a network.
 const mark = `?build=${document.querySelector("meta[name=build]")?.content ?? ""}`;
 const simd = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11]);
 const say = (text) => {
   const place = document.getElementById("boot");
   place.textContent = text;
-  place.className = "notice notice-error";
+  place.className = "notice notice--error";
 };
+
+// Registers the service worker. The page hears "update-available" when a newer build waits, and says
+// "update-accepted" when the visitor wants it.
+const keep = async () => {
+  const workers = navigator.serviceWorker;
+  const registration = await workers.register("sw.js", { updateViaCache: "none" });
+  const tell = () => registration.waiting && workers.controller && dispatchEvent(new Event("update-available"));
+  tell();
+  registration.addEventListener("updatefound", () => registration.installing?.addEventListener("statechange", tell));
+  addEventListener("update-accepted", () => {
+    workers.addEventListener("controllerchange", () => location.reload());
+    registration.waiting?.postMessage("take-over");
+  });
+};
+
+const run = async (name) => {
+  const { default: start } = await import(`./${name}.js${mark}`);
+  await start({ module_or_path: new URL(`./${name}_bg.wasm${mark}`, import.meta.url) });
+};
+
+// The pages that are a program of their own: see src/ui/more.rs.
+let more;
+addEventListener("more-wanted", () => {
+  more ??= run("more").then(
+    () => dispatchEvent(new Event("more-ready")),
+    () => {
+      more = undefined;
+      dispatchEvent(new Event("more-failed"));
+    },
+  );
+});
+
 if (typeof WebAssembly !== "object" || !WebAssembly.validate(simd)) {
   say("This browser cannot run WebAssembly with SIMD, which the simulations need. Chrome, Edge, Firefox and Safari of 2023 or later can.");
 } else {
   try {
-    const { default: start } = await import(`./app.js${mark}`);
-    await start({ module_or_path: new URL(`./app_bg.wasm${mark}`, import.meta.url) });
+    await run("app");
+    performance.mark("interactive");
+    // Without a secure connection there is no service worker, and the site works all the same.
+    if ("serviceWorker" in navigator) keep().catch(() => {});
   } catch (error) {
     say(`The page could not be started: ${error.message ?? error}. Reload it, or check the network.`);
   }

@@ -7,7 +7,14 @@
 )]
 #![cfg(target_arch = "wasm32")]
 
-use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+use std::sync::Arc;
+
+use burn::tensor::Device;
+use camel_lab::{
+    learners::{METHODS, Settings, Trainer},
+    systems::{Samples, Task},
+};
+use wasm_bindgen_test::{console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
 
 mod golden;
 mod support;
@@ -25,4 +32,54 @@ async fn the_same_link_gives_the_same_bits_twice() {
 #[wasm_bindgen_test]
 async fn a_browser_trains_as_a_native_machine_does() {
     golden::assert_losses_match(&support::report_of(golden::LINK).await.losses);
+}
+
+/// Steps over which the memory must not grow, after a warm-up.
+const STEPS: usize = 5_000;
+const WARM_UP: usize = 500;
+
+fn tiny_tasks() -> Vec<Task> {
+    let inputs = Arc::new(Samples {
+        dim: 2,
+        values: (0..32).map(|i| f64::sin(1.7 * i as f64)).collect(),
+    });
+    let task = |a: f64, b: f64| Task {
+        parameters: vec![a, b],
+        inputs: inputs.clone(),
+        targets: inputs.rows().map(|x| a * x[0] + b * x[0] * x[1]).collect(),
+    };
+    vec![task(1.0, 0.5), task(2.0, -1.0), task(0.5, 1.5)]
+}
+
+/// Pages of 64 KiB that the module holds; they are never given back.
+fn pages() -> usize {
+    std::arch::wasm32::memory_size::<0>()
+}
+
+#[wasm_bindgen_test]
+async fn five_thousand_steps_of_every_learner_leave_the_memory_flat() {
+    for method in METHODS.iter().filter(|method| !method.zero_shot) {
+        let settings = Settings {
+            hidden: vec![3],
+            rank: 2,
+            batch: 8,
+            steps: 100 * STEPS,
+            learning_rate: 1e-4,
+            inner_steps: 2,
+            ..Settings::new("charges-pair", method.name).unwrap()
+        };
+        let mut trainer = Trainer::new(&settings, &tiny_tasks(), 1, &Device::flex()).unwrap();
+        let mut before = 0;
+        for step in 0..WARM_UP + STEPS {
+            if step == WARM_UP {
+                before = pages();
+            }
+            trainer.step().unwrap();
+            if step % 50 == 0 {
+                trainer.loss().await.unwrap();
+            }
+        }
+        console_log!("{}: {} pages", method.name, pages());
+        assert_eq!(pages(), before, "{}", method.name);
+    }
 }

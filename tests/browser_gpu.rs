@@ -93,3 +93,36 @@ async fn a_wish_is_granted_and_auto_measures() {
     let auto = used("auto").await;
     assert!(auto.reason.contains("ms a step"), "{}", auto.reason);
 }
+
+#[wasm_bindgen_test]
+async fn thirty_steps_of_every_learner_leave_the_allocations_of_the_device_flat() {
+    let (webgpu, _) = gpu::device().await.unwrap();
+    for method in METHODS.iter().filter(|method| !method.zero_shot) {
+        let settings = Settings {
+            hidden: vec![3],
+            rank: 2,
+            batch: 8,
+            steps: 1_000,
+            inner_steps: 1,
+            ..Settings::new("charges-pair", method.name).unwrap()
+        };
+        let mut trainer = Trainer::new(&settings, &tasks(), 1, &webgpu).unwrap();
+        let mut usages = Vec::new();
+        for _ in 0..4 {
+            for _ in 0..10 {
+                trainer.step().unwrap();
+            }
+            trainer.loss().await.unwrap();
+            // The device keeps the arguments of the last 512 kernels; they are not ours.
+            webgpu.memory_cleanup();
+            usages.push(webgpu.memory_pool_usage().unwrap());
+        }
+        let (warm, last) = (usages[0], usages[3]);
+        console_log!("{}: {warm:?}, then {last:?}", method.name);
+        assert!(
+            last.number_allocs <= warm.number_allocs && last.bytes_in_use <= warm.bytes_in_use,
+            "{}: {warm:?} has become {last:?}",
+            method.name
+        );
+    }
+}

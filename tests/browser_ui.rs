@@ -16,8 +16,8 @@ use camel_lab::{
         browser::{Throttle, now},
         canvas::{Actor, Scene},
         components::{
-            ChartView, DataTable, FieldCanvas, Notice, NumberField, ProgressBar, RobotCanvas,
-            SelectField, ShareBox, Slider, Tone,
+            ChartView, DataTable, DropZone, FieldCanvas, Notice, NumberField, ProgressBar,
+            RobotCanvas, SelectField, ShareBox, Slider, Tone,
         },
         entry::Range,
     },
@@ -34,6 +34,12 @@ wasm_bindgen_test_configure!(run_in_browser);
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 export const count = (place, selector) => place.querySelectorAll(selector).length;
 export const fire = (target, kind) => target.dispatchEvent(new Event(kind, { bubbles: true }));
+export function drop(target, name, text) {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([text], name));
+  target.dispatchEvent(new DragEvent("dragover", { dataTransfer, bubbles: true, cancelable: true }));
+  return !target.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+}
 export const press = (target, key) =>
   target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 export function point(target, kind, across, down) {
@@ -56,6 +62,7 @@ extern "C" {
     async fn sleep(milliseconds: u32);
     fn count(place: &HtmlElement, selector: &str) -> u32;
     fn fire(target: &Element, kind: &str);
+    fn drop(target: &Element, name: &str, text: &str) -> bool;
     fn press(target: &Element, key: &str);
     fn point(target: &Element, kind: &str, across: f64, down: f64);
     #[wasm_bindgen(js_name = labelled)]
@@ -392,4 +399,29 @@ async fn the_link_to_share_is_shown() {
     find::<HtmlElement>(&place, "button").click();
     sleep(200).await;
     assert!(!text_of(&place, "[role=status]").is_empty());
+}
+
+#[wasm_bindgen_test]
+async fn a_dropped_file_is_taken_once_and_the_browser_keeps_the_page() {
+    let place = place();
+    let names = RwSignal::new(Vec::<String>::new());
+    let _mounted = mount_to(place.clone(), move || {
+        let take = move |file: web_sys::File| names.update(|names| names.push(file.name()));
+        view! {
+            <DropZone id="a-file" label="Choose a file" accept=".csv" on_file=take>
+                <p>"Drop it here"</p>
+            </DropZone>
+        }
+    });
+    let zone: Element = find(&place, ".drop");
+    assert!(
+        drop(&zone, "carts.csv", "a,b"),
+        "the browser would have opened the file"
+    );
+    settled().await;
+    assert_eq!(names.get_untracked(), ["carts.csv"]);
+    assert!(!zone.class_name().contains("drop--over"));
+    let input: HtmlInputElement = find(&place, "label input[type=file]");
+    input.focus().unwrap();
+    assert_eq!(document().active_element().unwrap().id(), "a-file");
 }

@@ -24,6 +24,21 @@ pub mod pairs {
     }
 }
 
+/// One number.
+pub mod number {
+    use serde::{Deserialize, Deserializer, Serialize as _, Serializer};
+
+    /// Writes a number; what is not finite becomes `null`.
+    pub fn serialize<S: Serializer>(value: &f64, out: S) -> Result<S::Ok, S::Error> {
+        value.is_finite().then_some(*value).serialize(out)
+    }
+
+    /// Reads a number; `null` becomes NaN.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
+    }
+}
+
 /// Lists of numbers.
 pub mod list {
     use serde::{Deserialize, Deserializer, Serializer};

@@ -25,6 +25,8 @@ pub struct Controller<F, M> {
     model: M,
     compensation: Compensation,
     step: usize,
+    /// Steps after the last of which the first comes again, for a reference without an end.
+    repeats: Option<(usize, usize)>,
 }
 
 impl<F: Feedback, M: OnlineModel> Controller<F, M> {
@@ -52,6 +54,7 @@ impl<F: Feedback, M: OnlineModel> Controller<F, M> {
             model,
             compensation: Compensation::default(),
             step: 0,
+            repeats: None,
         })
     }
 
@@ -60,6 +63,31 @@ impl<F: Feedback, M: OnlineModel> Controller<F, M> {
     pub fn with_compensation(mut self, compensation: Compensation) -> Self {
         self.compensation = compensation;
         self
+    }
+
+    /// Goes back to step `first` instead of making step `end`: a reference without an end. Both
+    /// must be steps of the reference, in this order.
+    pub fn repeating(mut self, (first, end): (usize, usize)) -> Result<Self, ControlError> {
+        if first >= end || end >= self.reference.len() {
+            return Err(ControlError::Setting {
+                name: "the end of the repeated part",
+                value: end as f64,
+                allowed: format!("above {first} and below {}", self.reference.len()),
+            });
+        }
+        self.repeats = Some((first, end));
+        Ok(self)
+    }
+
+    /// Starts the reference anew; what the model has learned stays.
+    pub fn restart(&mut self) {
+        self.step = 0;
+        self.compensation.forget();
+    }
+
+    /// Number of the step of the reference that comes next.
+    pub fn step(&self) -> usize {
+        self.step
     }
 
     /// The input for the measured state; `None` at the end of the reference.
@@ -74,11 +102,18 @@ impl<F: Feedback, M: OnlineModel> Controller<F, M> {
     /// true when the model noticed a change.
     pub fn observe(&mut self, features: &[f64], input: f64) -> bool {
         self.step += 1;
-        let changed = self.model.observe(features, input);
-        if self.compensation.is_on() {
-            let unexplained = input - self.model.predict(features);
-            self.compensation.observe(unexplained);
+        if let Some((first, end)) = self.repeats
+            && self.step == end
+        {
+            self.step = first;
         }
+        if !self.compensation.is_on() {
+            return self.model.observe(features, input);
+        }
+        let before = input - self.model.predict(features);
+        let changed = self.model.observe(features, input);
+        let after = input - self.model.predict(features);
+        self.compensation.observe(before, after);
         changed
     }
 
@@ -146,6 +181,12 @@ impl<R: Robot, F: Feedback, M: OnlineModel> AdaptiveLoop<R, F, M> {
             detected,
             truth,
         }))
+    }
+
+    /// Puts the plant back to the start of the reference. The model keeps what it has learned.
+    pub fn restart(&mut self) -> Result<(), ControlError> {
+        self.controller.restart();
+        self.plant.place(self.controller.target())
     }
 
     /// The plant, for the visitor who changes a mass.

@@ -12,6 +12,8 @@ use crate::systems::{SystemError, arm::Arm};
 pub const PARAMETERS: [f64; 2] = [0.35, 1.0];
 /// Steps of 0.02 s.
 const STEPS: usize = 300;
+/// Steps from the shipped swing-up to that of another arm.
+const STAGES: u32 = 4;
 /// The reference, as [`Reference::arm_swing_up_by_ilqr`] made it.
 const SHIPPED: &str = include_str!("../../public/references/arm-swing-up.json");
 
@@ -24,16 +26,38 @@ impl Reference {
 
     /// Computes the swing-up of the arm anew (half a second).
     pub fn arm_swing_up_by_ilqr() -> Result<Self, SystemError> {
-        let settings = Ilqr {
-            largest_input: 12.0,
-            input_weight: 0.01,
-            running_weights: vec![0.0, 0.05, 0.0, 0.05],
-            final_weights: vec![400.0, 40.0, 400.0, 40.0],
-            goal: vec![PI, 0.0, 0.0, 0.0],
-            steps: STEPS,
-            iterations: 200,
-        };
-        settings.solve(&Arm::default(), &PARAMETERS, &[0.0; 4], vec![0.0; STEPS])
+        settings().solve(&Arm::default(), &PARAMETERS, &[0.0; 4], vec![0.0; STEPS])
+    }
+}
+
+/// The shipped swing-up adjusted to an arm with other parameters, in small steps towards them.
+pub(super) fn adjusted(arm: &Arm, parameters: &[f64]) -> Result<Reference, SystemError> {
+    let settings = settings();
+    let largest = settings.largest_input;
+    let unsquash = |u: &f64| largest * (u / largest).clamp(-0.999, 0.999).atanh();
+    let mut reference = Reference::arm_swing_up()?;
+    for stage in 1..=STAGES {
+        let share = f64::from(stage) / f64::from(STAGES);
+        let between: Vec<f64> = PARAMETERS
+            .iter()
+            .zip(parameters)
+            .map(|(from, to)| from + share * (to - from))
+            .collect();
+        let guess = reference.inputs.iter().map(unsquash).collect();
+        reference = settings.solve(arm, &between, &[0.0; 4], guess)?;
+    }
+    Ok(reference)
+}
+
+fn settings() -> Ilqr {
+    Ilqr {
+        largest_input: 12.0,
+        input_weight: 0.01,
+        running_weights: vec![0.0, 0.05, 0.0, 0.05],
+        final_weights: vec![400.0, 40.0, 400.0, 40.0],
+        goal: vec![PI, 0.0, 0.0, 0.0],
+        steps: STEPS,
+        iterations: 200,
     }
 }
 

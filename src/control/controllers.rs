@@ -13,8 +13,8 @@ use super::{error::ControlError, tracking::InverseModel};
 use crate::{
     identification::{
         identifier::Identifier,
-        learned::WindowAdaptation,
         online::{Estimate, OnlineModel},
+        window::WindowAdaptation,
     },
     learners::{Adapted, Model, Workspace},
     systems::{Robot, Samples, arm::Arm, cartpole::Cartpole},

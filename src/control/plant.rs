@@ -49,13 +49,7 @@ impl<R: Robot> Plant<R> {
                 allowed: "0 or more".to_owned(),
             });
         }
-        if start.len() != robot.state().len() || start.iter().any(|x| !x.is_finite()) {
-            return Err(ControlError::Setting {
-                name: "the number of finite start values",
-                value: start.iter().filter(|x| x.is_finite()).count() as f64,
-                allowed: robot.state().len().to_string(),
-            });
-        }
+        check_state(&robot, start)?;
         Ok(Self {
             robot,
             parameters: parameters.to_vec(),
@@ -87,6 +81,13 @@ impl<R: Robot> Plant<R> {
             value,
         });
         self.take_events();
+        Ok(())
+    }
+
+    /// Puts the robot by hand into another state.
+    pub fn place(&mut self, state: &[f64]) -> Result<(), ControlError> {
+        check_state(&self.robot, state)?;
+        self.state = state.to_vec();
         Ok(())
     }
 
@@ -150,6 +151,18 @@ impl<R: Robot> Plant<R> {
     pub fn robot(&self) -> &R {
         &self.robot
     }
+}
+
+fn check_state(robot: &dyn Robot, state: &[f64]) -> Result<(), ControlError> {
+    let expected = robot.state().len();
+    if state.len() == expected && state.iter().all(|x| x.is_finite()) {
+        return Ok(());
+    }
+    Err(ControlError::Setting {
+        name: "the number of finite start values",
+        value: state.iter().filter(|x| x.is_finite()).count() as f64,
+        allowed: expected.to_string(),
+    })
 }
 
 #[cfg(test)]

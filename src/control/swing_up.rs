@@ -108,7 +108,10 @@ impl SwingUp {
 }
 
 /// The LQR gain around the pole standing upright at rest.
-fn balance_gain(cartpole: &Cartpole, parameters: &[f64]) -> Result<DVector<f64>, SystemError> {
+pub(super) fn balance_gain(
+    cartpole: &Cartpole,
+    parameters: &[f64],
+) -> Result<DVector<f64>, SystemError> {
     cartpole.check(parameters)?;
     let model = lqr::linearise(cartpole, parameters, &[0.0, 0.0, PI, 0.0], 0.0);
     lqr::gain(&model, &STATE_WEIGHTS, INPUT_WEIGHT)

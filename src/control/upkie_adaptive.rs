@@ -16,6 +16,8 @@ pub struct UpkieTick {
     pub time: f64,
     /// State of the robot.
     pub state: Vec<f64>,
+    /// The model's features x.
+    pub features: Vec<f64>,
     /// Measured torque of a wheel [N m].
     pub torque: f64,
     /// Torque that the model predicted before it saw the measured one [N m].
@@ -50,6 +52,7 @@ impl<M: OnlineModel> UpkieIdentification<M> {
         Ok(UpkieTick {
             time: tick.time,
             state: tick.state,
+            features: tick.features,
             torque: tick.torque,
             predicted,
             estimate: self.model.identify(),

@@ -5,15 +5,16 @@ use std::{cell::RefCell, rc::Rc};
 use gloo::timers::callback::{Interval, Timeout};
 use wasm_bindgen::{JsCast as _, JsValue, closure::Closure};
 use wasm_bindgen_futures::spawn_local;
-use web_sys::{ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
+use web_sys::{Blob, ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
 
 use super::{
     adapter,
     protocol::{Event, PROTOCOL, Reply, Request, Work, decode, encode},
 };
 use crate::experiments::{
+    bench::Plan,
     live::Command,
-    spec::{DeviceChoice, Draft},
+    spec::{DeviceChoice, Draft, Spec},
 };
 
 /// Time that a worker has to stop by itself before it is ended.
@@ -22,6 +23,8 @@ const CANCEL_LIMIT_MS: u32 = 1_000;
 const WATCH_MS: u32 = 2_000;
 /// Looks without a message after which a worker counts as dead. Compiling shaders takes long.
 const SILENT_LOOKS: [u32; 2] = [15, 60];
+/// The same for tables and benchmarks, whose single steps may take long on a slow machine.
+const PATIENT_LOOKS: u32 = 300;
 
 /// Which of the two worker files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +42,8 @@ struct State {
     worker: Option<Live>,
     job: Option<Job>,
     last_job: u32,
+    /// The visitor's file. A worker that takes another's place gets it too.
+    file: Option<Blob>,
     watch: Option<Interval>,
 }
 
@@ -93,7 +98,11 @@ impl Engine {
         };
         let engine = self.clone();
         spawn_local(async move {
-            let (work, flavour, note) = place(work).await;
+            let (work, flavour, note) = match work {
+                // The model is where it was trained.
+                Work::Explore(_) | Work::Adopt { .. } => (work, engine.flavour(), None),
+                work => place(work).await,
+            };
             engine.launch(number, work, flavour, note);
         });
     }
@@ -121,6 +130,15 @@ impl Engine {
         }
     }
 
+    /// Gives the engine a file to read. It is not copied: the worker reads it by itself.
+    pub fn offer(&self, file: Blob) {
+        let mut state = self.0.borrow_mut();
+        state.file = Some(file);
+        if state.worker.as_ref().is_some_and(|worker| worker.ready) {
+            state.send_file();
+        }
+    }
+
     /// Ends the worker and forgets what ran.
     pub fn close(&self) {
         *self.0.borrow_mut() = State::default();
@@ -140,6 +158,11 @@ impl Engine {
     /// Whether an experiment runs.
     pub fn is_busy(&self) -> bool {
         self.0.borrow().job.is_some()
+    }
+
+    fn flavour(&self) -> Flavour {
+        let state = self.0.borrow();
+        state.worker.as_ref().map_or(Flavour::Cpu, |w| w.flavour)
     }
 
     fn launch(&self, number: u32, work: Work, flavour: Flavour, note: Option<String>) {
@@ -176,7 +199,7 @@ impl Engine {
         if let (Some(job), Some(Live { ready: true, .. })) = (&state.job, &state.worker) {
             state.send(&Request::Start {
                 job: job.number,
-                work: job.work.clone(),
+                work: Box::new(job.work.clone()),
             });
         }
     }
@@ -228,6 +251,7 @@ impl Engine {
                     worker.ready = true;
                 }
                 self.0.borrow().send(&Request::Hello { protocol: PROTOCOL });
+                self.0.borrow().send_file();
                 self.send_start();
             }
             Reply::Ready { protocol, .. } => {
@@ -276,7 +300,8 @@ impl Engine {
             let limit = SILENT_LOOKS[usize::from(gpu)];
             state.job.as_mut().is_some_and(|job| {
                 job.silent += 1;
-                job.silent > limit
+                let patient = matches!(job.work, Work::Rerun(_) | Work::Bench(_));
+                job.silent > if patient { PATIENT_LOOKS } else { limit }
             })
         };
         if silent_too_long {
@@ -323,6 +348,13 @@ impl Engine {
 }
 
 impl State {
+    fn send_file(&self) {
+        if let (Some(live), Some(file)) = (&self.worker, &self.file) {
+            // Posting a file to a worker cannot fail.
+            let _ = live.worker.post_message(file);
+        }
+    }
+
     fn send(&self, request: &Request) {
         if let (Some(live), Ok(text)) = (&self.worker, encode(request)) {
             // Posting text to a worker cannot fail.
@@ -335,7 +367,9 @@ impl State {
 async fn place(work: Work) -> (Work, Flavour, Option<String>) {
     let device = match &work {
         Work::Experiment(spec) => spec.device,
-        Work::Live => DeviceChoice::Cpu,
+        Work::Dataset(spec) => spec.training.device,
+        Work::Bench(plan) if plan.device == "webgpu" => DeviceChoice::Webgpu,
+        _ => DeviceChoice::Cpu,
     };
     if device == DeviceChoice::Cpu {
         return (work, Flavour::Cpu, None);
@@ -353,15 +387,25 @@ async fn place(work: Work) -> (Work, Flavour, Option<String>) {
 
 fn on_cpu(work: Work) -> Work {
     match work {
-        Work::Experiment(spec) => {
-            let draft = Draft {
-                device: DeviceChoice::Cpu,
-                ..spec.into()
-            };
-            Work::Experiment(draft.corrected().0)
+        Work::Experiment(spec) => Work::Experiment(spec_on_cpu(spec)),
+        Work::Dataset(mut spec) => {
+            spec.training = spec_on_cpu(spec.training);
+            Work::Dataset(spec)
         }
-        Work::Live => Work::Live,
+        Work::Bench(plan) => Work::Bench(Plan {
+            device: "cpu".to_owned(),
+            ..plan
+        }),
+        other => other,
     }
+}
+
+fn spec_on_cpu(spec: Spec) -> Spec {
+    let draft = Draft {
+        device: DeviceChoice::Cpu,
+        ..spec.into()
+    };
+    draft.corrected().0
 }
 
 /// Address of the loader, with the build's mark so that no cache mixes two builds.

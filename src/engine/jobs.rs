@@ -9,8 +9,12 @@ use super::{
     protocol::{DeviceUsed, Event, Work},
 };
 use crate::experiments::{
+    bench, dataset,
+    evaluate::EvaluationError,
+    explore::{self, Answer},
     live::{Command, Live, LiveError},
-    run,
+    online_run, rerun, run,
+    spec::Spec,
 };
 
 /// Time between two messages of the demonstration.
@@ -26,6 +30,25 @@ const FASTEST: f64 = 100.0;
 pub async fn run(work: &Work, host: &impl Host) {
     match work {
         Work::Experiment(spec) => run::run(spec, host).await,
+        Work::Explore(spec) => {
+            let last = match explore(spec, host).await {
+                Ok(answer) => Event::Answered(Box::new(answer)),
+                Err(error) => Event::Failed(error.to_string()),
+            };
+            host.emit(last);
+        }
+        Work::Adopt { spec, weights } => {
+            let last = match explore::keep_restored(spec, &weights.0) {
+                Ok(()) => Event::Done,
+                Err(error) => Event::Failed(error.to_string()),
+            };
+            host.emit(last);
+        }
+        Work::Outline => dataset::run::outline(host).await,
+        Work::Dataset(spec) => dataset::run::learn(spec, host).await,
+        Work::Rerun(cells) => rerun::run(cells, host).await,
+        Work::Bench(plan) => bench::run(plan, host).await,
+        Work::Online(spec) => online_run::run(spec, host).await,
         Work::Live => {
             let last = match demonstrate(host).await {
                 Ok(()) => Event::Cancelled,
@@ -34,6 +57,17 @@ pub async fn run(work: &Work, host: &impl Host) {
             host.emit(last);
         }
     }
+}
+
+/// Asks the model at hand, or the shipped one.
+async fn explore(spec: &Spec, host: &impl Host) -> Result<Answer, EvaluationError> {
+    if let (false, Some(file)) = (explore::is_ready(spec), explore::shipped_file(spec)) {
+        // A site without this file can still train the model.
+        if let Ok(bytes) = host.read(&file).await {
+            explore::keep_shipped(spec, &bytes)?;
+        }
+    }
+    explore::answer(spec)
 }
 
 /// Runs the demonstration in (a multiple of) real time until it is cancelled.
@@ -48,8 +82,7 @@ async fn demonstrate(host: &impl Host) -> Result<(), LiveError> {
     });
     let mut clock = Clock::default();
     let mut last = Instant::now();
-    // Browsers round the clock to a tenth of a millisecond, so a single step cannot be timed.
-    let (mut seconds, mut count) = (0.0, 0.0);
+    let mut times = Times::default();
     while !host.cancelled() {
         for command in host.commands() {
             if let Err(error) = obey(command, &mut live, &mut clock) {
@@ -60,15 +93,10 @@ async fn demonstrate(host: &impl Host) -> Result<(), LiveError> {
         last = Instant::now();
         let steps = clock.steps(passed, live.time_step());
         if steps > 0 {
-            let ticks = (0..steps)
-                .map(|_| live.step())
-                .collect::<Result<Vec<_>, _>>()?;
-            seconds = MEMORY * seconds + last.elapsed().as_secs_f64();
-            count = MEMORY * count + steps as f64;
-            let seconds_a_tick = seconds / count;
+            let (ticks, seconds) = live.advance(steps)?;
             host.emit(Event::Ticks {
                 ticks,
-                seconds_a_tick,
+                seconds_a_tick: times.mean(&seconds, steps),
             });
         }
         host.sleep(FRAME).await;
@@ -86,6 +114,26 @@ fn obey(command: Command, live: &mut Live, clock: &mut Clock) -> Result<(), Live
         Command::Reset => live.reset()?,
     }
     Ok(())
+}
+
+/// Mean times of a step, lane by lane. Browsers round the clock to a tenth of a millisecond, so a
+/// single step cannot be timed.
+#[derive(Default)]
+struct Times {
+    seconds: Vec<f64>,
+    count: f64,
+}
+
+impl Times {
+    /// Takes in what `steps` steps took; the old fades.
+    fn mean(&mut self, seconds: &[f64], steps: usize) -> Vec<f64> {
+        self.count = MEMORY * self.count + steps as f64;
+        self.seconds.resize(seconds.len(), 0.0);
+        for (sum, new) in self.seconds.iter_mut().zip(seconds) {
+            *sum = MEMORY * *sum + new;
+        }
+        self.seconds.iter().map(|sum| sum / self.count).collect()
+    }
 }
 
 /// Turns time into steps.

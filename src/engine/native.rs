@@ -28,6 +28,11 @@ pub struct Job {
 impl Job {
     /// Starts work on a thread of its own.
     pub fn start(work: Work) -> Self {
+        Self::with_file(work, Vec::new())
+    }
+
+    /// The same with the bytes of a file to learn from.
+    pub fn with_file(work: Work, file: Vec<u8>) -> Self {
         let (sender, events) = channel();
         let (commands, received) = channel();
         let cancel = Arc::new(AtomicBool::new(false));
@@ -35,6 +40,7 @@ impl Job {
             sender,
             cancel: cancel.clone(),
             received,
+            file,
         };
         std::thread::spawn(move || pollster::block_on(jobs::run(&work, &host)));
         Self {
@@ -62,6 +68,7 @@ struct ThreadHost {
     sender: Sender<Event>,
     cancel: Arc<AtomicBool>,
     received: Receiver<Command>,
+    file: Vec<u8>,
 }
 
 impl Host for ThreadHost {
@@ -80,7 +87,16 @@ impl Host for ThreadHost {
         std::thread::sleep(time);
     }
 
+    async fn read(&self, file: &str) -> Result<Vec<u8>, String> {
+        let site = concat!(env!("CARGO_MANIFEST_DIR"), "/public");
+        std::fs::read(format!("{site}/{file}")).map_err(|error| format!("{file}: {error}"))
+    }
+
     fn commands(&self) -> Vec<Command> {
         self.received.try_iter().collect()
+    }
+
+    async fn file(&self) -> Result<Vec<u8>, String> {
+        Ok(self.file.clone())
     }
 }

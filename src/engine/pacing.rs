@@ -27,8 +27,16 @@ pub trait Host {
     /// Waits for so long.
     fn sleep(&self, time: Duration) -> impl Future<Output = ()>;
 
+    /// Reads a file of the site.
+    fn read(&self, file: &str) -> impl Future<Output = Result<Vec<u8>, String>>;
+
     /// What a visitor has done since the last call.
     fn commands(&self) -> Vec<Command>;
+
+    /// The bytes of the visitor's file, or why there are none.
+    fn file(&self) -> impl Future<Output = Result<Vec<u8>, String>> {
+        async { Err("no file was given".to_owned()) }
+    }
 }
 
 /// Measures a training run: when to breathe, when to report, how fast it goes.

@@ -6,8 +6,17 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::experiments::{
+    bench::{Measured, Plan},
+    dataset::{
+        report::{DataReport, DataSpec},
+        table::Outline,
+    },
+    explore::Answer,
     live::{Command, Tick},
+    online_run::{OnlineRun, OnlineSpec},
+    record::Record,
     report::{Partial, Report},
+    rerun::Rerun,
     spec::Spec,
 };
 
@@ -16,6 +25,7 @@ pub const PROTOCOL: u32 = 1;
 
 /// From the page to the engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(clippy::large_enum_variant, reason = "a request lives for a moment")]
 pub enum Request {
     /// The page's protocol version.
     Hello {
@@ -27,7 +37,7 @@ pub enum Request {
         /// Number of the job, chosen by the page; every event carries it.
         job: u32,
         /// What to run.
-        work: Work,
+        work: Box<Work>,
     },
     /// Do something to a running demonstration.
     Command {
@@ -48,8 +58,27 @@ pub enum Request {
 pub enum Work {
     /// Trains and evaluates a model.
     Experiment(Spec),
+    /// Asks a trained model about an environment.
+    Explore(Spec),
+    /// Takes over a model that was trained earlier, so that it can be asked.
+    Adopt {
+        /// What it was trained for.
+        spec: Box<Spec>,
+        /// The model.
+        weights: Weights,
+    },
     /// Runs the live demonstration until it is cancelled.
     Live,
+    /// Reads the visitor's file and says what is in it.
+    Outline,
+    /// Learns from the visitor's file.
+    Dataset(Box<DataSpec>),
+    /// Makes cells of a table again.
+    Rerun(Rerun),
+    /// Measures this machine.
+    Bench(Plan),
+    /// Runs online control once; ends with [`Event::Online`].
+    Online(OnlineSpec),
 }
 
 /// From the engine to the page.
@@ -77,7 +106,7 @@ pub enum Reply {
 }
 
 /// The course of a job: `Started`, any number of `Note`, `Progress` and `Partial`, then one of
-/// `Finished`, `Cancelled` and `Failed`.
+/// the events of which [`Event::is_last`] holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     /// The job has begun.
@@ -95,11 +124,27 @@ pub enum Event {
     Ticks {
         /// The steps since the last message.
         ticks: Vec<Tick>,
-        /// Time that one step took [s].
-        seconds_a_tick: f64,
+        /// Time that one step of each lane took [s].
+        seconds_a_tick: Vec<f64>,
     },
+    /// The trained model as a safetensors file.
+    Weights(Weights),
+    /// A cell of a table.
+    Record(Box<Record>),
+    /// A measurement of a benchmark.
+    Measured(Measured),
+    /// The end of a run of online control.
+    Online(Box<OnlineRun>),
     /// The end, with everything.
     Finished(Box<Report>),
+    /// The answer of a trained model.
+    Answered(Box<Answer>),
+    /// The end of [`Work::Outline`].
+    Outline(Box<Outline>),
+    /// The end of [`Work::Dataset`].
+    Learned(Box<DataReport>),
+    /// The end; everything has been said.
+    Done,
     /// Stopped on request.
     Cancelled,
     /// Stopped by an error.
@@ -109,7 +154,50 @@ pub enum Event {
 impl Event {
     /// Whether nothing follows.
     pub fn is_last(&self) -> bool {
-        matches!(self, Self::Finished(_) | Self::Cancelled | Self::Failed(_))
+        matches!(
+            self,
+            Self::Finished(_)
+                | Self::Online(_)
+                | Self::Answered(_)
+                | Self::Outline(_)
+                | Self::Learned(_)
+                | Self::Done
+                | Self::Cancelled
+                | Self::Failed(_)
+        )
+    }
+}
+
+/// The bytes of a safetensors file; hexadecimal digits in a message.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Weights(pub Vec<u8>);
+
+impl From<Weights> for String {
+    fn from(weights: Weights) -> Self {
+        let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
+        let bytes = weights.0.iter();
+        bytes
+            .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+            .collect()
+    }
+}
+
+impl TryFrom<String> for Weights {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let digits = text
+            .chars()
+            .map(|c| c.to_digit(16).map(|digit| digit as u8))
+            .collect::<Option<Vec<u8>>>()
+            .ok_or("weights must be hexadecimal digits")?;
+        let (pairs, rest) = digits.as_chunks::<2>();
+        if !rest.is_empty() {
+            return Err("weights must have two hexadecimal digits a byte");
+        }
+        let bytes = pairs.iter().map(|[high, low]| high << 4 | low);
+        Ok(Self(bytes.collect()))
     }
 }
 
@@ -167,6 +255,14 @@ mod tests {
             event: Event::Progress(progress),
         };
         assert_eq!(decode::<Reply>(&encode(&reply).unwrap()).unwrap(), reply);
+    }
+
+    #[test]
+    fn weights_survive_the_wire() {
+        let event = Event::Weights(Weights((0..=255).collect()));
+        assert_eq!(decode::<Event>(&encode(&event).unwrap()).unwrap(), event);
+        assert!(decode::<Weights>("\"0\"").is_err());
+        assert!(decode::<Weights>("\"0g\"").is_err());
     }
 
     #[test]

@@ -7,10 +7,10 @@ use std::{
 };
 
 use gloo::timers::future::TimeoutFuture;
-use js_sys::{Promise, global};
+use js_sys::{Promise, Uint8Array, global};
 use wasm_bindgen::{JsCast as _, JsValue, closure::Closure};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{DedicatedWorkerGlobalScope, MessageChannel, MessageEvent};
+use web_sys::{Blob, DedicatedWorkerGlobalScope, MessageChannel, MessageEvent, Response};
 
 use super::{
     jobs,
@@ -35,6 +35,8 @@ pub fn start() {
             .and_then(|text| decode(&text).ok())
         {
             jobs.answer(request);
+        } else if let Ok(file) = message.data().dyn_into::<Blob>() {
+            jobs.file.replace(Some(file));
         }
     });
     scope().set_onmessage(Some(listen.as_ref().unchecked_ref()));
@@ -47,13 +49,17 @@ pub fn start() {
 
 /// The job that runs, if any: a worker does one thing at a time.
 #[derive(Clone, Default)]
-struct Jobs(Rc<RefCell<Option<WorkerHost>>>);
+struct Jobs {
+    running: Rc<RefCell<Option<WorkerHost>>>,
+    /// The visitor's file.
+    file: Rc<RefCell<Option<Blob>>>,
+}
 
 impl Jobs {
     fn answer(&self, request: Request) {
         match request {
             Request::Hello { .. } => {}
-            Request::Start { job, work } => self.start(job, work),
+            Request::Start { job, work } => self.start(job, *work),
             Request::Command { job, command } => self.with(job, |host| {
                 host.commands.borrow_mut().push(command);
             }),
@@ -62,21 +68,27 @@ impl Jobs {
     }
 
     fn start(&self, job: u32, work: Work) {
-        if let Some(running) = &*self.0.borrow() {
+        if let Some(running) = &*self.running.borrow() {
             running.cancel.set(true);
         }
         let host = WorkerHost {
             job,
             cancel: Rc::default(),
             commands: Rc::default(),
+            file: self.file.borrow().clone(),
         };
-        *self.0.borrow_mut() = Some(host.clone());
+        *self.running.borrow_mut() = Some(host.clone());
         spawn_local(async move { jobs::run(&work, &host).await });
     }
 
     /// Does something to the running job, if it has that number.
     fn with(&self, job: u32, action: impl FnOnce(&WorkerHost)) {
-        if let Some(host) = self.0.borrow().as_ref().filter(|host| host.job == job) {
+        if let Some(host) = self
+            .running
+            .borrow()
+            .as_ref()
+            .filter(|host| host.job == job)
+        {
             action(host);
         }
     }
@@ -90,6 +102,8 @@ struct WorkerHost {
     cancel: Rc<Cell<bool>>,
     /// What the visitor has done.
     commands: Rc<RefCell<Vec<Command>>>,
+    /// The visitor's file.
+    file: Option<Blob>,
 }
 
 impl Host for WorkerHost {
@@ -112,8 +126,27 @@ impl Host for WorkerHost {
         TimeoutFuture::new(time.as_millis() as u32).await;
     }
 
+    async fn read(&self, file: &str) -> Result<Vec<u8>, String> {
+        let failed = |_| format!("{file} could not be loaded");
+        let response = JsFuture::from(scope().fetch_with_str(file)).await;
+        let response: Response = response.map_err(failed)?.unchecked_into();
+        if !response.ok() {
+            return Err(format!("{file} could not be loaded: {}", response.status()));
+        }
+        let buffer = response.array_buffer().map_err(failed)?;
+        let buffer = JsFuture::from(buffer).await.map_err(failed)?;
+        Ok(Uint8Array::new(&buffer).to_vec())
+    }
+
     fn commands(&self) -> Vec<Command> {
         self.commands.take()
+    }
+
+    async fn file(&self) -> Result<Vec<u8>, String> {
+        let file = self.file.as_ref().ok_or("no file was given")?;
+        let bytes = JsFuture::from(file.array_buffer()).await;
+        let bytes = bytes.map_err(|_| "the browser could not read the file; choose it again")?;
+        Ok(Uint8Array::new(&bytes).to_vec())
     }
 }
 

@@ -8,15 +8,15 @@ use thiserror::Error;
 
 use super::{
     report::{Adaptation, ErrorSize, Identified, Motion},
-    spec::Spec,
+    spec::{Spec, SpecError},
 };
 use crate::{
     control::{
         error::ControlError,
-        feedback::{Feedback, StateFeedback, TipFeedback},
         plant::Plant,
         reference::Reference,
-        tracking::{Tipped, track},
+        tracking::track,
+        tracking_trials::{Correction, SwingsUp},
     },
     identification::{
         affine_map::{AffineMap, Offset, Rank},
@@ -26,13 +26,16 @@ use crate::{
     },
     learners::{Adapted, LearnerError, Model, Workspace},
     random::generator,
-    systems::{Samples, Split, System, SystemError, Task, arm::Arm, cartpole::Cartpole},
+    systems::{Field, Samples, Split, System, SystemError, Task, arm::Arm, cartpole::Cartpole},
 };
 
 /// Pairs of true and predicted targets that a report keeps.
 const PAIRS: usize = 300;
 /// Stream of the noise and of the choice of shots.
 const SHOT_STREAM: u64 = 71;
+
+/// Stream of the choice of rows to test on.
+const THIN_STREAM: u64 = 74;
 
 /// Why a model could not be evaluated.
 #[derive(Debug, Error)]
@@ -52,6 +55,25 @@ pub enum EvaluationError {
     /// The controller.
     #[error(transparent)]
     Control(#[from] ControlError),
+    /// The settings.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// No model of these settings is at hand.
+    #[error("there is no model of these settings yet; train one")]
+    NotTrained,
+    /// The adapted model left the finite numbers.
+    #[error(
+        "the adapted model predicts numbers that are not finite; give other or more shots, or train with a lower learning rate"
+    )]
+    NotFinite,
+    /// Trials that gave no number to report.
+    #[error("{method} on {system} has no finite error")]
+    NoError {
+        /// Name of the system.
+        system: String,
+        /// Name of the method.
+        method: String,
+    },
     /// More shots than the environment has samples besides at least one to test on.
     #[error("{system} has {samples} samples, so there can be at most {most} shots, but {shots} are asked for", most = samples - 1)]
     TooManyShots {
@@ -123,7 +145,50 @@ impl Trial {
         })
     }
 
-    fn rest_inputs(&self) -> Samples {
+    /// Takes the shots that an experiment asks for: at its points, or as many as it says.
+    pub fn of_spec(spec: &Spec, system: &dyn System, phi: &[f64]) -> Result<Self, EvaluationError> {
+        match system.field() {
+            Some(field) if !spec.points.is_empty() => Self::measured(spec, system, field, phi),
+            _ => Self::new(system, phi, spec.shots, spec.noise, spec.seed),
+        }
+    }
+
+    /// Measures a field at the experiment's points; all samples are left to test on.
+    fn measured(
+        spec: &Spec,
+        system: &dyn System,
+        field: &dyn Field,
+        phi: &[f64],
+    ) -> Result<Self, EvaluationError> {
+        let task = system.task(phi, Split::Test, spec.seed)?;
+        let potential = field.solve(phi)?;
+        let mut rng = generator(spec.seed, SHOT_STREAM);
+        let mut measure = |&x: &[f64; 2]| {
+            let error: f64 = StandardNormal.sample(&mut rng);
+            potential.value(x) + spec.noise * error
+        };
+        let targets = spec.points.iter().map(&mut measure).collect();
+        let values = spec.points.iter().flatten().copied().collect();
+        let rest = (0..task.targets.len()).collect();
+        Ok(Self {
+            task,
+            inputs: Samples { dim: 2, values },
+            targets,
+            rest,
+        })
+    }
+
+    /// Keeps at most `count` of the rows that no shot uses, drawn at random.
+    pub fn thin(&mut self, count: usize, seed: u64) {
+        if self.rest.len() > count {
+            let mut rng = generator(seed, THIN_STREAM);
+            let kept = index::sample(&mut rng, self.rest.len(), count);
+            self.rest = kept.into_iter().map(|row| self.rest[row]).collect();
+        }
+    }
+
+    /// Inputs of the rows that no shot uses.
+    pub fn rest_inputs(&self) -> Samples {
         let values = self
             .rest
             .iter()
@@ -136,7 +201,8 @@ impl Trial {
         }
     }
 
-    fn rest_targets(&self) -> Vec<f64> {
+    /// Targets of the rows that no shot uses.
+    pub fn rest_targets(&self) -> Vec<f64> {
         self.rest
             .iter()
             .map(|&row| self.task.targets[row])
@@ -147,24 +213,19 @@ impl Trial {
 /// The environment that an experiment adapts to.
 pub fn parameters(spec: &Spec, system: &dyn System) -> Vec<f64> {
     if spec.phi.is_empty() {
-        return system
-            .description()
-            .parameters
-            .iter()
-            .map(|parameter| parameter.typical)
-            .collect();
+        return system.description().typical();
     }
     spec.phi.clone()
 }
 
-/// Adapts, predicts and identifies.
+/// Adapts, predicts and identifies. Gives the adapted model too.
 pub fn adapt(
     spec: &Spec,
     system: &dyn System,
     model: &Arc<Model>,
-) -> Result<Adaptation, EvaluationError> {
+) -> Result<(Adaptation, Adapted), EvaluationError> {
     let phi = parameters(spec, system);
-    let trial = Trial::new(system, &phi, spec.shots, spec.noise, spec.seed)?;
+    let trial = Trial::of_spec(spec, system, &phi)?;
     let from_shots = model.adapt(&trial.inputs, &trial.targets)?;
     let known = known_parameters(system, model, spec.seed)?;
     let truth = trial.rest_targets();
@@ -186,21 +247,26 @@ pub fn adapt(
             describe(system, &phi, values.into_iter().map(|value| (value, true)))
         }
     };
-    let stride = truth.len().div_ceil(PAIRS).max(1);
     let target = system.description().target;
-    Ok(Adaptation {
-        shots: spec.shots,
+    let adaptation = Adaptation {
+        shots: trial.targets.len(),
         few_shot: ErrorSize::of(&truth, &few_shot),
         zero_shot,
         identified,
-        predictions: truth
-            .iter()
-            .copied()
-            .zip(few_shot.iter().copied())
-            .step_by(stride)
-            .collect(),
+        predictions: pairs(&truth, &few_shot)?,
         target: (target.symbol.to_owned(), target.unit.to_owned()),
-    })
+    };
+    Ok((adaptation, from_shots))
+}
+
+/// Some of the pairs of true and predicted targets, evenly chosen.
+pub fn pairs(truth: &[f64], predicted: &[f64]) -> Result<Vec<(f64, f64)>, EvaluationError> {
+    if predicted.iter().any(|value| !value.is_finite()) {
+        return Err(EvaluationError::NotFinite);
+    }
+    let stride = truth.len().div_ceil(PAIRS).max(1);
+    let pairs = truth.iter().copied().zip(predicted.iter().copied());
+    Ok(pairs.step_by(stride).collect())
 }
 
 /// The model in physical parameters, if it is affine in its context.
@@ -290,33 +356,21 @@ pub fn follow(
     match spec.system.as_str() {
         "cartpole" => {
             let robot = Cartpole::default();
-            let reference = Reference::cartpole_swing_up(&robot, &phi)?;
-            let feedback = TipFeedback::swing_up(robot.clone());
-            follow_with(robot, &phi, &reference, &feedback, spec, system, model).map(Some)
+            let reference = robot.swing_up(&phi)?;
+            follow_with(robot, &phi, &reference, spec, system, model).map(Some)
         }
         "arm" => {
-            let robot = Arm::default();
             let reference = Reference::arm_swing_up()?;
-            follow_with(
-                robot,
-                &phi,
-                &reference,
-                &StateFeedback::arm(),
-                spec,
-                system,
-                model,
-            )
-            .map(Some)
+            follow_with(Arm::default(), &phi, &reference, spec, system, model).map(Some)
         }
         _ => Ok(None),
     }
 }
 
-fn follow_with<R: Tipped + Clone>(
+fn follow_with<R: SwingsUp>(
     robot: R,
     phi: &[f64],
     reference: &Reference,
-    feedback: &impl Feedback,
     spec: &Spec,
     system: &dyn System,
     model: &Model,
@@ -332,8 +386,9 @@ fn follow_with<R: Tipped + Clone>(
         }
     };
     let start = reference.states[0].clone();
+    let feedback = robot.correction(reference, Correction::Regulator);
     let mut plant = Plant::new(robot, phi, &start, 0.0, spec.seed)?;
-    let tracking = track(&mut plant, reference, feedback, &mut input)?;
+    let tracking = track(&mut plant, reference, &feedback, &mut input)?;
     Ok(Motion {
         dt: reference.dt,
         reference: reference.states.clone(),

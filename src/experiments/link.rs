@@ -21,27 +21,48 @@ pub enum Page {
     Play,
     /// One experiment: settings, training, results.
     Experiments,
+    /// A visitor's own data.
+    Data,
     /// All systems with sliders.
     Gallery,
+    /// Errors of every method beside the paper's.
+    Tables,
+    /// The idea on one page.
+    How,
+    /// The speed of this machine.
+    Bench,
     /// Where this project differs from the paper.
     Differences,
 }
 
 impl Page {
     /// All pages, in the order of the navigation.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: &[Self] = &[
         Self::Play,
         Self::Experiments,
+        Self::Data,
         Self::Gallery,
+        Self::Tables,
+        Self::How,
+        Self::Bench,
         Self::Differences,
     ];
+
+    /// Whether the navigation lists it; the others are reached from another page.
+    pub fn is_listed(self) -> bool {
+        self != Self::Differences
+    }
 
     /// Name in links.
     pub fn name(self) -> &'static str {
         match self {
             Self::Play => "play",
             Self::Experiments => "experiments",
+            Self::Data => "data",
             Self::Gallery => "gallery",
+            Self::Tables => "tables",
+            Self::How => "how",
+            Self::Bench => "bench",
             Self::Differences => "differences",
         }
     }
@@ -51,7 +72,11 @@ impl Page {
         match self {
             Self::Play => "Play",
             Self::Experiments => "Experiments",
+            Self::Data => "Your data",
             Self::Gallery => "Systems",
+            Self::Tables => "Tables",
+            Self::How => "How it works",
+            Self::Bench => "Bench",
             Self::Differences => "Where we differ",
         }
     }
@@ -66,7 +91,13 @@ pub struct Link {
     pub spec: Spec,
     /// Whether it starts at once.
     pub run: bool,
+    /// What else the page shows, in its own words: at most [`LONGEST_VIEW`] printable ASCII
+    /// characters.
+    pub view: String,
 }
+
+/// Most characters of [`Link::view`].
+pub const LONGEST_VIEW: usize = 1_500;
 
 /// Something in a link that was ignored or corrected.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,8 +137,17 @@ impl Link {
             let phi: Vec<_> = draft.phi.iter().map(f64::to_string).collect();
             pairs.append_pair("phi", &phi.join(" "));
         }
+        for (key, list) in [("points", &draft.points), ("places", &draft.places)] {
+            if !list.is_empty() {
+                let list: Vec<_> = list.iter().map(|[x, y]| format!("{x},{y}")).collect();
+                pairs.append_pair(key, &list.join(" "));
+            }
+        }
         if self.run {
             pairs.append_pair("run", "1");
+        }
+        if !self.view.is_empty() {
+            pairs.append_pair("view", &self.view);
         }
         format!("#/{}?{}", self.page.name(), pairs.finish())
     }
@@ -129,11 +169,12 @@ impl Link {
 
         read_version(last("v"), &mut remarks);
         let mut draft = read_names(last("system"), last("method"), &mut remarks);
-        let mut run = false;
+        let (mut run, mut view) = (false, String::new());
         for (key, value) in &pairs {
             let outcome = match key.as_ref() {
                 "v" | "system" | "method" => Ok(()),
                 "run" => read_flag(value).map(|flag| run = flag),
+                "view" => read_view(value).map(|text| view = text),
                 key => read_setting(&mut draft, key, value),
             };
             remarks.extend(outcome.err());
@@ -144,7 +185,13 @@ impl Link {
                 .into_iter()
                 .map(|fault| Remark(format!("{fault}; it was corrected"))),
         );
-        (Self { page, spec, run }, remarks)
+        let link = Self {
+            page,
+            spec,
+            run,
+            view,
+        };
+        (link, remarks)
     }
 }
 
@@ -163,6 +210,8 @@ fn recommended(system: &str, method: &str) -> Draft {
         noise: 0.0,
         device: Default::default(),
         phi: Vec::new(),
+        points: Vec::new(),
+        places: Vec::new(),
     })
 }
 
@@ -171,7 +220,8 @@ fn read_page(name: &str, remarks: &mut Vec<Remark>) -> Page {
         return Page::default();
     }
     Page::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .find(|page| page.name() == name)
         .unwrap_or_else(|| {
             remarks.push(Remark(format!("there is no page '{}'", shortened(name))));
@@ -226,6 +276,17 @@ fn read_flag(text: &str) -> Result<bool, Remark> {
     }
 }
 
+fn read_view(text: &str) -> Result<String, Remark> {
+    let printable = text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
+    if printable && text.len() <= LONGEST_VIEW {
+        return Ok(text.to_owned());
+    }
+    Err(Remark(format!(
+        "view must be at most {LONGEST_VIEW} printable characters, but is '{}'",
+        shortened(text)
+    )))
+}
+
 fn read_setting(draft: &mut Draft, key: &str, value: &str) -> Result<(), Remark> {
     if let Some(number) = NUMBERS.iter().find(|number| number.key == key) {
         let parsed = number.parse(value)?;
@@ -243,6 +304,8 @@ fn read_setting(draft: &mut Draft, key: &str, value: &str) -> Result<(), Remark>
                 .map_err(|fault: SpecError| Remark::from(fault))?
         }
         "phi" => draft.phi = read_phi(value)?,
+        "points" => draft.points = read_points(key, value)?,
+        "places" => draft.places = read_points(key, value)?,
         _ => return Err(Remark(format!("'{}' is not a setting", shortened(key)))),
     }
     Ok(())
@@ -257,6 +320,20 @@ fn read_phi(text: &str) -> Result<Vec<f64>, Remark> {
     numbers.map_err(|_| {
         Remark(format!(
             "phi must be numbers with spaces between, but is '{}'",
+            shortened(text)
+        ))
+    })
+}
+
+fn read_points(key: &str, text: &str) -> Result<Vec<[f64; 2]>, Remark> {
+    let point = |part: &str| {
+        let (x, y) = part.split_once(',')?;
+        Some([x.parse().ok()?, y.parse().ok()?])
+    };
+    let parts = text.split(' ').filter(|part| !part.is_empty());
+    parts.map(point).collect::<Option<_>>().ok_or_else(|| {
+        Remark(format!(
+            "{key} must be pairs such as '0.5,-0.2' with spaces between, but is '{}'",
             shortened(text)
         ))
     })
@@ -286,7 +363,28 @@ mod tests {
             let ranges = about.description().parameters.iter().map(|p| p.test);
             draft.phi = ranges.map(|(a, b)| rng.random_range(a..=b)).collect();
         }
+        if let Some([low, high]) = about.field().map(|field| field.domain()) {
+            let mut inside = || [0, 1].map(|k| rng.random_range(low[k]..=high[k]));
+            draft.points = (0..3).map(|_| inside()).collect();
+        }
+        if system == "charges-pair" {
+            draft.places = vec![[-1.5, 0.5], [1.25, -0.1]];
+        }
         draft.check().unwrap()
+    }
+
+    fn random_view(rng: &mut impl rand::Rng) -> String {
+        let length = rng.random_range(0..40);
+        let letter = |_| char::from(rng.random_range(0x20..0x7f_u8));
+        (0..length).map(letter).collect()
+    }
+
+    #[test]
+    fn a_view_that_is_too_long_or_not_printable_is_left_out_with_a_remark() {
+        for view in ["a".repeat(LONGEST_VIEW + 1), "%01".to_owned()] {
+            let (link, remarks) = Link::read(&format!("#/how?v=1&view={view}"));
+            assert_eq!((link.view.as_str(), remarks.len()), ("", 1));
+        }
     }
 
     #[test]
@@ -298,6 +396,7 @@ mod tests {
                 page,
                 spec: random_spec(&mut rng),
                 run: rng.random_bool(0.5),
+                view: random_view(&mut rng),
             };
             let (read, remarks) = Link::read(&link.write());
             assert_eq!((read, remarks), (link.clone(), vec![]), "{}", link.write());
@@ -312,6 +411,7 @@ mod tests {
                 page: Page::Experiments,
                 spec: random_spec(&mut rng),
                 run: true,
+                view: random_view(&mut rng),
             };
             let mut bytes = if round % 2 == 0 {
                 link.write().into_bytes()
@@ -330,7 +430,7 @@ mod tests {
     #[test]
     fn what_was_ignored_or_corrected_is_listed() {
         let (link, remarks) = Link::read(
-            "#/experiments?v=1&rank=99&colour=red&steps=many&phi=-1%201&run=yes&device=tpu",
+            "#/experiments?v=1&rank=99&colour=red&steps=many&phi=-1%201&run=yes&device=tpu&points=1,x&places=3",
         );
         let said: Vec<_> = remarks.iter().map(Remark::to_string).collect();
         assert_eq!(link.spec.rank, 16);
@@ -341,6 +441,8 @@ mod tests {
             "run must be 0 or 1",
             "device must be one of",
             "phi",
+            "points must be pairs",
+            "places must be pairs",
         ] {
             assert!(said.iter().any(|s| s.contains(part)), "{part} in {said:?}");
         }
@@ -362,6 +464,7 @@ mod tests {
             page: Page::Experiments,
             spec,
             run: true,
+            view: String::new(),
         }
         .write();
         assert_eq!(link, "#/experiments?v=1&system=cartpole&method=camel&run=1");

@@ -1,48 +1,49 @@
-//! The live demonstration: a cartpole under adaptive control, whose masses a visitor changes.
+//! The live demonstration: cartpoles swing up and sway, and a visitor changes their carts' mass.
 //!
-//! Two lanes follow the same reference under the same changes: CAMEL, which adapts and identifies,
-//! and the textbook formula without friction, which goes on believing the first masses.
+//! Three lanes follow the same reference with the same regulator, under the same disturbance and the
+//! same changes. They differ in the model that predicts the input: CAMEL, which adapts by recursive
+//! least squares and identifies; ANIL, which adapts by gradient steps to the last second; and the
+//! textbook's formula without friction, which goes on believing the first masses.
 
-use std::{f64::consts::TAU, sync::Arc};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use web_time::Instant;
 
+use self::lane::Lane;
 use super::evaluate::{EvaluationError, known_parameters};
 use crate::{
     control::{
-        adaptive::{AdaptiveLoop, Controller},
-        compensation::Compensation,
-        error::ControlError,
-        feedback::TipFeedback,
-        plant::Plant,
-        reference::Reference,
+        controllers::online_model, error::ControlError, feedback::TrajectoryFeedback, sway::Show,
     },
-    identification::{
-        identifier::Identifier,
-        learned::LearnedModel,
-        model::PhysicalModel,
-        online::{Estimate, OnlineLeastSquares, OnlineModel},
-    },
+    identification::{identifier::Identifier, learned::LearnedModel, online::OnlineModel},
     learners::{LearnerError, Model, weights},
     systems::cartpole::Cartpole,
 };
 
-/// Weights of the model that drives the demonstration; `camel pretrain` makes them.
-const WEIGHTS: &[u8] = include_bytes!("../../public/weights/cartpole-camel.safetensors");
+mod lane;
+
+pub use lane::LaneTick;
+
+/// Weights of the models that drive the demonstration; `camel pretrain` makes them.
+pub(super) const CAMEL: &[u8] = include_bytes!("../../public/weights/cartpole-camel.safetensors");
+const ANIL: &[u8] = include_bytes!("../../public/weights/cartpole-anil.safetensors");
+/// The models of the lanes, in order.
+pub const LANES: [&str; 3] = ["camel", "anil", "analytic"];
 /// Cart and pole at the start [kg].
 pub const MASSES: [f64; 2] = [1.5, 0.3];
-/// Length of the reference; then it starts anew. A whole number of its periods.
-const STEPS: usize = 5_000;
 /// Random force on the cart [N].
 const DISTURBANCE: f64 = 0.05;
-/// Steps that adaptation takes at least.
-const WINDOW: usize = 50;
+/// Weights of the regulator along the reference: cart position and speed, pole angle and rate.
+const STATE_WEIGHTS: [f64; 4] = [1.0, 1.0, 10.0, 1.0];
+/// Weight of the regulator's input.
+const INPUT_WEIGHT: f64 = 0.5;
 
 /// What a visitor does to the demonstration.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Command {
-    /// Gives the cart another mass [kg].
+    /// Gives the carts another mass [kg].
     CartMass(f64),
     /// Stops the clock, or lets it run.
     Paused(bool),
@@ -59,18 +60,10 @@ pub enum Command {
 pub struct Tick {
     /// Time since the start [s].
     pub time: f64,
-    /// What the reference asks for.
-    pub reference: Vec<f64>,
-    /// State of the adaptive lane.
-    pub adaptive: Vec<f64>,
-    /// State of the textbook's lane.
-    pub textbook: Vec<f64>,
     /// True cart mass [kg].
     pub mass: f64,
-    /// Identified cart mass and its standard error [kg].
-    pub identified: (f64, f64),
-    /// Whether a change was noticed in this step.
-    pub noticed: bool,
+    /// The lanes, in the order of [`LANES`].
+    pub lanes: Vec<LaneTick>,
 }
 
 /// Why the demonstration cannot go on.
@@ -87,142 +80,112 @@ pub enum LiveError {
     Control(#[from] ControlError),
 }
 
-type Lane<M> = AdaptiveLoop<Cartpole, TipFeedback, M>;
-
 /// The demonstration, step by step.
 #[derive(Debug)]
 pub struct Live {
     identifier: Identifier<LearnedModel>,
-    reference: Reference,
-    adaptive: Lane<OnlineLeastSquares<PhysicalModel<LearnedModel>>>,
-    textbook: Lane<Textbook>,
+    anil: Arc<Model>,
+    show: Show,
+    feedback: TrajectoryFeedback,
+    lanes: Vec<Lane>,
     steps: usize,
 }
 
 impl Live {
-    /// The demonstration with the shipped model.
+    /// The demonstration with the shipped models.
     pub fn new() -> Result<Self, LiveError> {
-        Self::with_model(Arc::new(weights::import(WEIGHTS)?))
+        let models = [CAMEL, ANIL].map(weights::import);
+        let [camel, anil] = models;
+        Self::with_models(&Arc::new(camel?), Arc::new(anil?))
     }
 
-    /// The demonstration with any model of the cartpole that is affine in its context.
-    pub fn with_model(model: Arc<Model>) -> Result<Self, LiveError> {
+    /// The demonstration with any two models of the cartpole, the first affine in its context.
+    pub fn with_models(camel: &Arc<Model>, anil: Arc<Model>) -> Result<Self, LiveError> {
         let cartpole = Cartpole::default();
-        let identifier = known_parameters(&cartpole, &model, 0)?.ok_or_else(|| {
+        let identifier = known_parameters(&cartpole, camel, 0)?.ok_or_else(|| {
             ControlError::from(crate::systems::SystemError::Invalid(format!(
                 "{} cannot drive the demonstration: it is not affine in its context",
-                model.settings().method
+                camel.settings().method
             )))
         })?;
-        let force = |step: usize| 4.0 * f64::sin(TAU * step as f64 / 500.0);
-        let inputs = (0..STEPS).map(force).collect();
-        let reference = Reference::open_loop(&cartpole, &MASSES, &[0.0; 4], inputs)
-            .map_err(ControlError::from)?;
-        let online = identifier.online(DISTURBANCE).map_err(ControlError::from)?;
-        Ok(Self {
-            adaptive: lane(&reference, online, Compensation::new(1.0)?)?,
-            textbook: lane(&reference, Textbook(cartpole), Compensation::default())?,
+        let show = Show::new(&cartpole, &MASSES).map_err(ControlError::from)?;
+        let feedback = TrajectoryFeedback::new(
+            &cartpole,
+            &MASSES,
+            &show.reference,
+            &STATE_WEIGHTS,
+            INPUT_WEIGHT,
+        );
+        let mut live = Self {
             identifier,
-            reference,
+            anil,
+            show,
+            feedback,
+            lanes: Vec::new(),
             steps: 0,
-        })
-    }
-
-    /// One control step.
-    pub fn step(&mut self) -> Result<Tick, LiveError> {
-        let (Some(adaptive), Some(textbook)) = (self.adaptive.step()?, self.textbook.step()?)
-        else {
-            let mass = self.cart_mass();
-            self.reset()?;
-            self.set_cart_mass(mass)?;
-            return self.step();
         };
-        self.steps += 1;
-        let Estimate {
-            values,
-            standard_errors,
-        } = adaptive.estimate.unwrap_or_default();
-        let first = |list: &[f64]| list.first().copied().unwrap_or(f64::NAN);
-        Ok(Tick {
-            time: self.steps as f64 * self.reference.dt,
-            reference: adaptive.reference,
-            mass: first(&adaptive.truth),
-            adaptive: adaptive.state,
-            textbook: textbook.state,
-            identified: (first(&values), first(&standard_errors)),
-            noticed: adaptive.detected,
-        })
+        live.reset()?;
+        Ok(live)
     }
 
-    /// The true mass of the cart [kg].
+    /// Makes so many control steps. Also returns the time that each lane took for all of them [s].
+    pub fn advance(&mut self, steps: usize) -> Result<(Vec<Tick>, Vec<f64>), LiveError> {
+        let (time_step, mass) = (self.time_step(), self.cart_mass());
+        let mut ticks: Vec<Tick> = (1..=steps)
+            .map(|step| Tick {
+                time: (self.steps + step) as f64 * time_step,
+                mass,
+                lanes: Vec::with_capacity(LANES.len()),
+            })
+            .collect();
+        let mut seconds = Vec::with_capacity(LANES.len());
+        for lane in &mut self.lanes {
+            let begun = Instant::now();
+            for tick in &mut ticks {
+                tick.lanes.push(lane.step()?);
+            }
+            seconds.push(begun.elapsed().as_secs_f64());
+        }
+        self.steps += steps;
+        Ok((ticks, seconds))
+    }
+
+    /// The true mass of the carts [kg].
     pub fn cart_mass(&self) -> f64 {
-        self.adaptive.plant().parameters()[0]
+        self.lanes.first().map_or(MASSES[0], Lane::cart_mass)
     }
 
-    /// Gives the carts of both lanes another mass [kg]. Nobody tells the controllers.
+    /// Gives the carts of all lanes another mass [kg]. Nobody tells the controllers.
     pub fn set_cart_mass(&mut self, mass: f64) -> Result<(), LiveError> {
-        self.adaptive.plant_mut().change(0, mass)?;
-        Ok(self.textbook.plant_mut().change(0, mass)?)
+        for lane in &mut self.lanes {
+            lane.set_cart_mass(mass)?;
+        }
+        Ok(())
     }
 
     /// Starts anew with the first masses.
     pub fn reset(&mut self) -> Result<(), LiveError> {
-        let online = self
-            .identifier
-            .online(DISTURBANCE)
-            .map_err(ControlError::from)?;
-        self.adaptive = lane(&self.reference, online, Compensation::new(1.0)?)?;
-        self.textbook = lane(
-            &self.reference,
-            Textbook(Cartpole::default()),
-            Compensation::default(),
-        )?;
+        let mut lanes = Vec::with_capacity(LANES.len());
+        for method in LANES {
+            let model = self.model(method)?;
+            lanes.push(Lane::new(&self.show, self.feedback.clone(), model)?);
+        }
+        self.lanes = lanes;
         self.steps = 0;
         Ok(())
     }
 
+    fn model(&self, method: &str) -> Result<Box<dyn OnlineModel>, ControlError> {
+        if method == "camel" {
+            return Ok(Box::new(self.identifier.online(DISTURBANCE)?));
+        }
+        let robot = Cartpole::default();
+        online_model(method, Some(&self.anil), &robot, &MASSES, DISTURBANCE)
+    }
+
     /// Time between two steps [s].
     pub fn time_step(&self) -> f64 {
-        self.reference.dt
-    }
-}
-
-fn lane<M: OnlineModel>(
-    reference: &Reference,
-    model: M,
-    compensation: Compensation,
-) -> Result<Lane<M>, ControlError> {
-    let cartpole = Cartpole::default();
-    let plant = Plant::new(
-        cartpole.clone(),
-        &MASSES,
-        &reference.states[0],
-        DISTURBANCE,
-        0,
-    )?;
-    let feedback = TipFeedback::adaptive(cartpole.clone());
-    let controller = Controller::new(&cartpole, reference.clone(), feedback, model, WINDOW)?;
-    Ok(AdaptiveLoop::new(
-        plant,
-        controller.with_compensation(compensation),
-    ))
-}
-
-/// The formula without friction, with the first masses for ever.
-#[derive(Debug)]
-struct Textbook(Cartpole);
-
-impl OnlineModel for Textbook {
-    fn observe(&mut self, _: &[f64], _: f64) -> bool {
-        false
-    }
-
-    fn predict(&mut self, features: &[f64]) -> f64 {
-        self.0.analytic_inverse(&MASSES, features)
-    }
-
-    fn identify(&self) -> Option<Estimate> {
-        None
+        self.show.reference.dt
     }
 }
 
@@ -230,17 +193,49 @@ impl OnlineModel for Textbook {
 mod tests {
     use super::*;
 
+    /// The demonstration after so many steps, and its last step.
+    fn after(live: &mut Live, steps: usize) -> Tick {
+        live.advance(steps).unwrap().0.pop().unwrap()
+    }
+
     #[test]
-    fn a_doubled_mass_is_noticed_and_identified_while_the_textbook_never_learns() {
+    fn the_learned_models_swing_up_and_sway_for_ever() {
         let mut live = Live::new().unwrap();
-        for _ in 0..300 {
-            live.step().unwrap();
+        let (ticks, seconds) = live.advance(6_000).unwrap();
+        assert_eq!(seconds.len(), LANES.len());
+        for lane in 0..2 {
+            assert!(ticks.iter().all(|tick| tick.lanes[lane].falls == 0));
+            assert!(ticks.iter().all(|tick| tick.lanes[lane].off < 0.2));
         }
-        live.set_cart_mass(3.0).unwrap();
-        let ticks: Vec<Tick> = (0..200).map(|_| live.step().unwrap()).collect();
-        assert!(ticks.iter().take(20).any(|tick| tick.noticed));
-        let (mass, error) = ticks[199].identified;
-        assert!((mass - 3.0).abs() < 0.3, "{mass} ± {error}");
+        assert!(ticks.iter().all(|tick| !tick.lanes[0].noticed));
+        assert!(ticks[240].lanes[0].state[2].cos() < -0.9);
+    }
+
+    #[test]
+    fn a_doubled_mass_is_noticed_and_identified_whenever_it_comes() {
+        for moment in [450, 701, 777, 850] {
+            let mut live = Live::new().unwrap();
+            after(&mut live, moment);
+            live.set_cart_mass(2.0 * MASSES[0]).unwrap();
+            let (ticks, _) = live.advance(400).unwrap();
+            assert!(ticks.iter().take(30).any(|tick| tick.lanes[0].noticed));
+            let camel = &ticks[399].lanes[0];
+            assert_eq!(camel.falls, 0, "at {moment}");
+            let mass = camel.identified.unwrap();
+            assert!((mass - 3.0).abs() < 0.2, "{mass} kg at {moment}");
+        }
+    }
+
+    #[test]
+    fn the_textbook_falls_under_the_doubled_mass_and_is_put_back() {
+        let mut live = Live::new().unwrap();
+        after(&mut live, 600);
+        live.set_cart_mass(2.0 * MASSES[0]).unwrap();
+        let textbook = after(&mut live, 1_500).lanes[2].clone();
+        assert!(textbook.falls > 0);
+        live.set_cart_mass(MASSES[0]).unwrap();
+        let upright = after(&mut live, 800).lanes[2].clone();
+        assert!(!upright.fallen && upright.state[2].cos() < -0.9);
     }
 
     #[test]
@@ -249,15 +244,5 @@ mod tests {
         let error = live.set_cart_mass(0.0).unwrap_err().to_string();
         assert!(error.contains("but is 0"), "{error}");
         assert_eq!(live.cart_mass(), MASSES[0]);
-    }
-
-    #[test]
-    fn the_demonstration_goes_on_after_the_end_of_its_reference() {
-        let mut live = Live::new().unwrap();
-        live.set_cart_mass(2.0).unwrap();
-        for _ in 0..STEPS + 10 {
-            live.step().unwrap();
-        }
-        assert_eq!(live.cart_mass(), 2.0);
     }
 }

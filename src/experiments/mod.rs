@@ -1,9 +1,25 @@
 //! An experiment from link to report: the checked [`spec::Spec`], its [`link`], the [`run`] and the
 //! [`report::Report`].
 
+pub mod bench;
+pub mod bench_sheet;
+pub mod compare;
+pub mod cost;
+pub mod curves;
+pub mod data_cache;
+pub mod dataset;
 pub mod evaluate;
+pub mod explore;
+pub mod figures;
 pub mod link;
 pub mod live;
+pub mod online_run;
+pub mod record;
+pub mod record_file;
 pub mod report;
+pub mod rerun;
 pub mod run;
+pub mod saved;
 pub mod spec;
+pub mod table;
+pub mod training;

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::spec::Spec;
-use crate::engine::protocol::DeviceUsed;
+use crate::{charts::nullable, engine::protocol::DeviceUsed};
 
 /// The result of one experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,13 @@ pub struct Report {
 /// A result on the way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Partial {
+    /// The training data are being made.
+    Making {
+        /// Environments that are done.
+        done: usize,
+        /// Environments in all.
+        of: usize,
+    },
     /// The training data exist.
     Data {
         /// Tasks.
@@ -43,7 +50,7 @@ pub enum Partial {
 }
 
 /// Adaptation to one environment that training has not seen.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Adaptation {
     /// Samples adapted from.
     pub shots: usize,
@@ -60,11 +67,13 @@ pub struct Adaptation {
 }
 
 /// A mean squared error.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ErrorSize {
     /// In the target's unit squared.
+    #[serde(with = "nullable::number")]
     pub mse: f64,
     /// Over the mean squared target.
+    #[serde(with = "nullable::number")]
     pub normalised: f64,
 }
 
@@ -98,15 +107,17 @@ pub struct Identified {
     /// The true value.
     pub truth: f64,
     /// The identified value.
+    #[serde(with = "nullable::number")]
     pub estimate: f64,
     /// Its standard error.
+    #[serde(with = "nullable::number")]
     pub standard_error: f64,
     /// Whether the shots determine it.
     pub determined: bool,
 }
 
 /// A robot following a reference.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Motion {
     /// Time between two states [s].
     pub dt: f64,
@@ -122,18 +133,24 @@ pub struct Motion {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Adaptation {
-            few_shot,
-            zero_shot,
-            identified,
-            shots,
-            ..
-        } = &self.adaptation;
         writeln!(
             f,
             "{} on {}: {} steps in {:.1} s",
             self.spec.method, self.spec.system, self.steps, self.seconds
         )?;
+        self.adaptation.fmt(f)
+    }
+}
+
+impl fmt::Display for Adaptation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            few_shot,
+            zero_shot,
+            identified,
+            shots,
+            ..
+        } = self;
         writeln!(
             f,
             "{shots}-shot error {:.3e} ({:.3e} of the mean target²)",

@@ -1,11 +1,13 @@
 //! Runs an experiment: data, training, adaptation, identification, tracking.
 
-use std::{cell::RefCell, sync::Arc};
+use std::sync::Arc;
 
 use burn::tensor::Device;
 
 use super::{
+    data_cache,
     evaluate::{adapt, follow},
+    explore,
     report::{Partial, Report},
     spec::Spec,
 };
@@ -13,19 +15,30 @@ use crate::{
     engine::{
         device,
         pacing::{Host, Pace},
-        protocol::Event,
+        protocol::{Event, Weights},
     },
-    learners::{Model, Trainer},
-    systems::{self, Split, System, Task},
+    learners::{Model, Settings, Trainer, weights},
+    systems::{Split, System, Task},
 };
 
 /// Number of points of a loss curve.
 const CURVE: usize = 200;
 
 /// Why a run ended without a report.
-enum Stop {
+pub enum Stop {
+    /// The host asked for it.
     Cancelled,
+    /// An error, in words.
     Failed(String),
+}
+
+impl From<Stop> for Event {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Cancelled => Self::Cancelled,
+            Stop::Failed(message) => Self::Failed(message),
+        }
+    }
 }
 
 impl<E: std::error::Error> From<E> for Stop {
@@ -38,21 +51,26 @@ impl<E: std::error::Error> From<E> for Stop {
 pub async fn run(spec: &Spec, host: &impl Host) {
     let last = match experiment(spec, host).await {
         Ok(report) => Event::Finished(Box::new(report)),
-        Err(Stop::Cancelled) => Event::Cancelled,
-        Err(Stop::Failed(message)) => Event::Failed(message),
+        Err(stop) => stop.into(),
     };
     host.emit(last);
 }
 
 async fn experiment(spec: &Spec, host: &impl Host) -> Result<Report, Stop> {
-    let system = systems::by_name(&spec.system)?;
-    let tasks = training_tasks(system.as_ref(), spec.seed, host).await?;
+    let system = spec.physics()?;
+    // Moved charges make other data.
+    let name = match spec.places.is_empty() {
+        true => spec.system.clone(),
+        false => format!("{} {:?}", spec.system, spec.places),
+    };
+    let tasks = training_tasks(name, system.as_ref(), spec.seed, host).await?;
     let (device, used) = device::choose(spec, &tasks).await;
     host.emit(Event::Started {
         device: used.clone(),
     });
-    let trained = train(spec, &tasks, &device, host).await?;
-    let adaptation = adapt(spec, system.as_ref(), &trained.model)?;
+    let trained = train(&spec.settings()?, spec.seed, &tasks, &device, host).await?;
+    explore::keep(spec, trained.model.clone());
+    let (adaptation, _) = adapt(spec, system.as_ref(), &trained.model)?;
     host.emit(Event::Partial(Partial::Adapted(adaptation.clone())));
     breathe(host).await?;
     let motion = follow(spec, system.as_ref(), &trained.model)?;
@@ -68,27 +86,21 @@ async fn experiment(spec: &Spec, host: &impl Host) -> Result<Report, Stop> {
     })
 }
 
-thread_local! {
-    /// The last training data of this worker or thread: a second run need not wait for them.
-    static LAST: RefCell<Option<(&'static str, u64, Vec<Task>)>> = const { RefCell::new(None) };
-}
-
-/// The training tasks, one environment after the other, or as they were made for the last run.
-async fn training_tasks(
+/// The training tasks, one environment after the other, or as they were made for an earlier run.
+pub(super) async fn training_tasks(
+    name: String,
     system: &dyn System,
     seed: u64,
     host: &impl Host,
 ) -> Result<Vec<Task>, Stop> {
-    let name = system.description().name;
-    let known = LAST.with_borrow(|last| match last {
-        Some((of, with, tasks)) if (*of, *with) == (name, seed) => Some(tasks.clone()),
-        _ => None,
-    });
-    let tasks = match known {
+    let tasks = match data_cache::find(&name, seed) {
         Some(tasks) => tasks,
-        None => make_tasks(system, seed, host).await?,
+        None => {
+            let tasks = make_tasks(system, seed, host).await?;
+            data_cache::keep(&name, seed, &tasks);
+            tasks
+        }
     };
-    LAST.set(Some((name, seed, tasks.clone())));
     let samples = tasks.first().map_or(0, |task| task.targets.len());
     host.emit(Event::Partial(Partial::Data {
         tasks: tasks.len(),
@@ -98,10 +110,17 @@ async fn training_tasks(
 }
 
 async fn make_tasks(system: &dyn System, seed: u64, host: &impl Host) -> Result<Vec<Task>, Stop> {
-    let mut tasks = Vec::new();
+    let environments = system.environments(Split::Train, seed);
+    let mut tasks = Vec::with_capacity(environments.len());
     let mut pace = Pace::new(0);
-    for parameters in system.environments(Split::Train, seed) {
-        tasks.push(system.task(&parameters, Split::Train, seed)?);
+    for parameters in &environments {
+        tasks.push(system.task(parameters, Split::Train, seed)?);
+        if pace.report_is_due() {
+            host.emit(Event::Partial(Partial::Making {
+                done: tasks.len(),
+                of: environments.len(),
+            }));
+        }
         if pace.slice_is_over() {
             breathe(host).await?;
         }
@@ -109,29 +128,40 @@ async fn make_tasks(system: &dyn System, seed: u64, host: &impl Host) -> Result<
     Ok(tasks)
 }
 
-struct Trained {
-    model: Arc<Model>,
-    losses: Vec<(usize, f64)>,
-    steps: usize,
-    seconds: f64,
+/// A trained model and how training went.
+pub(super) struct Trained {
+    /// The model.
+    pub model: Arc<Model>,
+    /// Loss curve: step and value.
+    pub losses: Vec<(usize, f64)>,
+    /// Steps taken.
+    pub steps: usize,
+    /// Time it took [s].
+    pub seconds: f64,
 }
 
-async fn train(
-    spec: &Spec,
+/// Trains a model in slices, and gives the page its weights.
+pub(super) async fn train(
+    settings: &Settings,
+    seed: u64,
     tasks: &[Task],
     device: &Device,
     host: &impl Host,
 ) -> Result<Trained, Stop> {
-    let mut trainer = Trainer::new(&spec.settings()?, tasks, spec.seed, device)?;
-    let mut pace = Pace::new(spec.steps);
+    let mut trainer = Trainer::new(settings, tasks, seed, device)?;
+    let mut pace = Pace::new(settings.steps);
     let mut losses = Vec::with_capacity(CURVE + 1);
-    let every = spec.steps.div_ceil(CURVE);
+    let every = settings.steps.div_ceil(CURVE);
     let mut step = 0;
     while !trainer.finished() {
         trainer.step()?;
         step += 1;
         if step % every == 0 || trainer.finished() {
-            losses.push((step, trainer.loss().await?));
+            let loss = trainer.loss().await?;
+            // A step that diverged is repeated; what is not finite is no point of a curve.
+            if loss.is_finite() {
+                losses.push((step, loss));
+            }
         }
         if pace.slice_is_over() {
             breathe(host).await?;
@@ -142,6 +172,7 @@ async fn train(
     }
     let seconds = pace.seconds();
     let model = Arc::new(trainer.finish().await?);
+    host.emit(Event::Weights(Weights(weights::export(&model)?)));
     Ok(Trained {
         model,
         losses,
@@ -150,7 +181,8 @@ async fn train(
     })
 }
 
-async fn breathe(host: &impl Host) -> Result<(), Stop> {
+/// Lets others run, and stops if that is what they ask for.
+pub(super) async fn breathe(host: &impl Host) -> Result<(), Stop> {
     host.breathe().await;
     if host.cancelled() {
         Err(Stop::Cancelled)

@@ -7,6 +7,8 @@
 //! | `method` | how | a name of [`crate::learners::METHODS`] |
 //! | `device` | where | `auto`, `cpu`, `webgpu` |
 //! | `phi` | parameters of the environment to adapt to | inside the system's range |
+//! | `points` | where a field is measured, instead of random shots | inside the field's domain |
+//! | `places` | where the charges are, instead of the paper's places | outside the domain, apart |
 //! | others | see [`NUMBERS`] | see [`NUMBERS`] |
 
 use std::{fmt, ops::Deref, str::FromStr};
@@ -16,8 +18,11 @@ use thiserror::Error;
 
 use crate::{
     learners::{self, LearnerError, Settings},
-    systems::{self, SystemError},
+    systems::{self, System, SystemError, charges::Charges},
 };
+
+/// Most points at which a field is measured.
+const MOST_POINTS: usize = 2_000;
 
 /// Where a run is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,6 +110,12 @@ pub enum SpecError {
     /// Parameters that the system refuses.
     #[error("phi: {0}")]
     Parameters(#[from] SystemError),
+    /// Charges that cannot be where they are put.
+    #[error("places: {0}")]
+    Places(SystemError),
+    /// A place at which nothing can be measured.
+    #[error("points: ({x}, {y}) cannot be used: {why}", x = .0[0], y = .0[1], why = .1)]
+    Point([f64; 2], &'static str),
     /// Settings that no learner has.
     #[error("{0}")]
     Settings(String),
@@ -207,6 +218,12 @@ pub struct Draft {
     pub device: DeviceChoice,
     /// Parameters of the environment to adapt to; the system's typical ones if empty.
     pub phi: Vec<f64>,
+    /// Where a field is measured [m]; random points, as many as there are shots, if empty.
+    #[serde(default)]
+    pub points: Vec<[f64; 2]>,
+    /// Where the charges are [m]; at the paper's places if empty.
+    #[serde(default)]
+    pub places: Vec<[f64; 2]>,
 }
 
 impl Draft {
@@ -228,7 +245,54 @@ impl Draft {
             noise: 0.0,
             device: DeviceChoice::Auto,
             phi: Vec::new(),
+            points: Vec::new(),
+            places: Vec::new(),
         })
+    }
+
+    /// The system, with the charges where the visitor put them.
+    pub fn physics(&self) -> Result<Box<dyn System>, SystemError> {
+        if self.places.is_empty() {
+            return systems::by_name(&self.system);
+        }
+        match Charges::by_name(&self.system) {
+            Some(charges) => Ok(Box::new(charges.moved(&self.places)?)),
+            None => Err(SystemError::Invalid(format!(
+                "{} has no charges that could be moved",
+                self.system
+            ))),
+        }
+    }
+
+    /// Whether a model trained for the other experiment is the one that this needs.
+    pub fn trains_like(&self, other: &Self) -> bool {
+        let evaluation_of = |draft: &Self| Self {
+            shots: 0,
+            noise: 0.0,
+            device: DeviceChoice::Auto,
+            phi: Vec::new(),
+            points: Vec::new(),
+            method: learners::method(&draft.method)
+                .map_or(&*draft.method, |method| method.trained_as)
+                .to_owned(),
+            ..draft.clone()
+        };
+        evaluation_of(self) == evaluation_of(other)
+    }
+
+    /// The same training in the environment, and with the seed and device, of another experiment on
+    /// the same system.
+    pub fn in_environment_of(self, other: &Self) -> Self {
+        Self {
+            seed: other.seed,
+            shots: other.shots,
+            noise: other.noise,
+            device: other.device,
+            phi: other.phi.clone(),
+            points: other.points.clone(),
+            places: other.places.clone(),
+            ..self
+        }
     }
 
     /// The learner's settings: the recommended ones with what the draft changes.
@@ -262,8 +326,14 @@ impl Draft {
         if check_names(&self.system, &self.method).is_err() {
             self.method = DEFAULT_METHOD.to_owned();
         }
-        if check_phi(&self.system, &self.phi).is_err() {
+        if self.check_places().is_err() {
+            self.places.clear();
+        }
+        if self.check_phi().is_err() {
             self.phi.clear();
+        }
+        if self.check_points().is_err() {
+            self.points.clear();
         }
         for number in NUMBERS {
             let value = (number.get)(&self);
@@ -278,17 +348,55 @@ impl Draft {
     }
 
     fn faults(&self) -> Vec<SpecError> {
-        let names = check_names(&self.system, &self.method);
-        let mut faults: Vec<_> = [names.err(), check_phi(&self.system, &self.phi).err()]
-            .into_iter()
-            .flatten()
-            .collect();
+        let checks = [
+            check_names(&self.system, &self.method),
+            self.check_places(),
+            self.check_phi(),
+            self.check_points(),
+        ];
+        let mut faults: Vec<_> = checks.into_iter().filter_map(Result::err).collect();
         faults.extend(
             NUMBERS
                 .iter()
                 .filter_map(|number| number.check((number.get)(self)).err()),
         );
         faults
+    }
+
+    fn check_phi(&self) -> Result<(), SpecError> {
+        match systems::by_name(&self.system) {
+            Ok(system) if !self.phi.is_empty() => Ok(system.check(&self.phi)?),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_places(&self) -> Result<(), SpecError> {
+        if self.places.is_empty() || systems::by_name(&self.system).is_err() {
+            return Ok(());
+        }
+        self.physics().map(drop).map_err(SpecError::Places)
+    }
+
+    fn check_points(&self) -> Result<(), SpecError> {
+        let Some(&first) = self.points.first() else {
+            return Ok(());
+        };
+        let system = systems::by_name(&self.system).ok();
+        let domain = system.and_then(|system| system.field().map(|field| field.domain()));
+        let Some([low, high]) = domain else {
+            return Err(SpecError::Point(
+                first,
+                "only a field is measured at points",
+            ));
+        };
+        if self.points.len() > MOST_POINTS {
+            return Err(SpecError::Point(first, "there can be at most 2000 points"));
+        }
+        let inside = |p: &[f64; 2]| (0..2).all(|k| (low[k]..=high[k]).contains(&p[k]));
+        match self.points.iter().find(|point| !inside(point)) {
+            Some(&point) => Err(SpecError::Point(point, "it lies outside of the field")),
+            None => Ok(()),
+        }
     }
 }
 
@@ -389,13 +497,6 @@ fn usual_shots(system: &str) -> usize {
         "capacitor" => 40,
         "capacitor-eps" => 30,
         _ => 10,
-    }
-}
-
-fn check_phi(system: &str, phi: &[f64]) -> Result<(), SpecError> {
-    match systems::by_name(system) {
-        Ok(system) if !phi.is_empty() => Ok(system.check(phi)?),
-        _ => Ok(()),
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::{
     affine_map::Offset,
+    calibration::{Calibration, SHOTS, Scores},
     change::CusumSettings,
     error::IdentificationError,
     least_squares::spectrum,
@@ -21,8 +22,6 @@ const PRIOR_REACH: f64 = 4.0;
 /// A parameter is determined if its error bar is below this share of the prior's.
 const DETERMINED: f64 = 0.5;
 
-/// Shots of each validation task on which error bars are calibrated.
-const CALIBRATION_SHOTS: usize = 100;
 /// The map φ ↦ ω passes through zero (fewer unknowns, better far from the training tasks) unless an
 /// offset brings the validation error below this share.
 const OFFSET_GAIN: f64 = 0.7;
@@ -75,18 +74,19 @@ pub struct Identifier<M> {
     model: PhysicalModel<M>,
     residuals: ResidualModel,
     prior: Prior,
-    /// Factor on the error bars of shots, from validation tasks.
-    inflation: f64,
+    calibration: Calibration,
 }
 
 impl<M: AffineModel> Identifier<M> {
     /// From a model, its training tasks (weights ω and parameters φ) and validation tasks in
-    /// training environments ([`super::residuals::validation_tasks`]).
+    /// training environments ([`super::residuals::validation_tasks`]). Where shots come in an order,
+    /// such as along a trajectory, neighbouring residuals are alike.
     pub fn new(
         model: M,
         weights: &[Vec<f64>],
         parameters: &[Vec<f64>],
         validation: &[Task],
+        in_order: bool,
     ) -> Result<Self, IdentificationError>
     where
         M: Clone,
@@ -97,48 +97,40 @@ impl<M: AffineModel> Identifier<M> {
         };
         let (linear, affine) = (with(Offset::Zero)?, with(Offset::Free)?);
         let needs_offset = affine.1.rmse < OFFSET_GAIN * linear.1.rmse;
-        let (model, residuals) = if needs_offset { affine } else { linear };
-        let mut identifier = Self {
-            model,
-            residuals,
-            prior: Prior::of_tasks(parameters),
-            inflation: 1.0,
-        };
-        identifier.calibrate(validation)?;
-        Ok(identifier)
+        let (model, mut residuals) = if needs_offset { affine } else { linear };
+        if !in_order {
+            residuals.correlation = 0.0;
+        }
+        Self::from_parts(model, residuals, Prior::of_tasks(parameters)).calibrated(validation)
     }
 
-    /// Widens the error bars until they cover 95 % of the known parameters of the validation
-    /// tasks, which are training environments; it never narrows them.
-    fn calibrate(&mut self, validation: &[Task]) -> Result<(), IdentificationError> {
-        let mut scores = Vec::new();
+    /// Counts how far the known parameters of the validation tasks, which are training environments,
+    /// lie from what is identified.
+    fn calibrated(mut self, validation: &[Task]) -> Result<Self, IdentificationError> {
+        let mut scores: Scores = std::array::from_fn(|_| vec![Vec::new(); self.model.size()]);
         for task in validation {
-            let shots = task.targets.len().min(CALIBRATION_SHOTS);
-            let dim = task.inputs.dim;
-            let values = task.inputs.values[..shots * dim].to_vec();
-            let inputs = Samples { dim, values };
-            let found = self
-                .identify(&inputs, &task.targets[..shots], 0.0)?
-                .estimate;
-            let bars = found.values.iter().zip(&found.standard_errors);
-            scores.extend(
-                bars.zip(&task.parameters)
-                    .map(|((v, se), t)| (v - t).abs() / se),
-            );
+            self.score(task, &mut scores)?;
         }
-        scores.sort_by(f64::total_cmp);
-        let rank = (0.95 * scores.len() as f64).ceil() as usize;
-        if let Some(score) = scores.get(rank.saturating_sub(1)).filter(|s| s.is_finite()) {
-            self.inflation = (score / 1.96).max(1.0);
+        self.calibration = Calibration::of(&scores);
+        Ok(self)
+    }
+
+    fn score(&mut self, task: &Task, scores: &mut Scores) -> Result<(), IdentificationError> {
+        let mut recursion = self.recursion(1.0, 0.0)?;
+        let mut row = vec![0.0; self.model.size()];
+        let scattered = self.residuals.correlation == 0.0;
+        for (i, sample) in order(task.targets.len(), scattered).enumerate() {
+            let bias = self.model.features_into(task.inputs.row(sample), &mut row);
+            recursion.update(&row, task.targets[sample] - bias);
+            let Some(k) = SHOTS.iter().position(|&shots| shots == i + 1) else {
+                continue;
+            };
+            let found = recursion.weights().iter().zip(&task.parameters);
+            for (j, (value, truth)) in found.enumerate() {
+                scores[k][j].push((value - truth).abs() / recursion.standard_error(j));
+            }
         }
         Ok(())
-    }
-
-    /// The same for shots that come in no order, so that neighbours are not alike.
-    #[must_use]
-    pub fn without_order(mut self) -> Self {
-        self.residuals.correlation = 0.0;
-        self
     }
 
     /// From parts that are known already.
@@ -147,7 +139,7 @@ impl<M: AffineModel> Identifier<M> {
             model,
             residuals,
             prior,
-            inflation: 1.0,
+            calibration: Calibration::default(),
         }
     }
 
@@ -172,10 +164,14 @@ impl<M: AffineModel> Identifier<M> {
             recursion.update(&row, target - biases[i]);
         }
         let seen = spectrum(&features);
-        let errors: Vec<f64> = (0..row.len())
-            .map(|j| self.inflation * recursion.standard_error(j))
-            .collect();
+        let calibration = self.calibration_with(measurement);
         let spread = &self.prior.spread;
+        let errors: Vec<f64> = (0..row.len())
+            .map(|j| {
+                let raw = recursion.standard_error(j);
+                calibration.error(j, targets.len(), raw, spread[j])
+            })
+            .collect();
         Ok(Identified {
             determined: (0..row.len())
                 .map(|j| errors[j] < DETERMINED * spread[j])
@@ -187,6 +183,12 @@ impl<M: AffineModel> Identifier<M> {
             rank: seen.rank,
             condition: seen.condition,
         })
+    }
+
+    /// The factors where measurements have this noise.
+    fn calibration_with(&self, measurement: f64) -> Calibration {
+        let own = self.residuals.white_noise(0.0) / self.residuals.white_noise(measurement);
+        self.calibration.of_share(own * own)
     }
 
     fn recursion(
@@ -241,14 +243,32 @@ impl<M: AffineModel + Clone> Identifier<M> {
         &self,
         measurement: f64,
     ) -> Result<OnlineLeastSquares<PhysicalModel<M>>, IdentificationError> {
-        OnlineLeastSquares::new(
+        let online = OnlineLeastSquares::new(
             self.model.clone(),
             &self.prior.centre,
             self.recursive_settings(0.999, measurement),
             Some(CusumSettings::LEARNED),
             Readout::Direct,
-        )
+        )?;
+        Ok(online.with_calibration(self.calibration_with(measurement)))
     }
+}
+
+/// The first samples of a trajectory, or samples scattered over a field: as shots are taken.
+fn order(samples: usize, scattered: bool) -> impl Iterator<Item = usize> {
+    let golden = (0.618 * samples as f64) as usize;
+    let coprime = |stride: &usize| gcd(*stride, samples) == 1;
+    let stride = if scattered {
+        (golden.max(1)..).find(coprime).unwrap_or(1)
+    } else {
+        1
+    };
+    let most = SHOTS.iter().copied().max().unwrap_or(0);
+    (0..samples.min(most)).map(move |i| i * stride % samples)
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// A model and its residuals on validation tasks.
@@ -294,7 +314,7 @@ mod tests {
         let phi = system.environments(Split::Train, 0);
         let validation = validation_tasks(&system, 1, 8).unwrap();
         let model = Imperfect(KnownFeatures::new(system));
-        Identifier::new(model, &phi, &phi, &validation).unwrap()
+        Identifier::new(model, &phi, &phi, &validation, true).unwrap()
     }
 
     fn first(task: &Task, shots: usize) -> (Samples, Vec<f64>) {

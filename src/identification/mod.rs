@@ -1,6 +1,9 @@
 //! Least squares, recursive least squares, change detection and error bars.
 
+pub mod active;
 pub mod affine_map;
+pub mod budget;
+pub mod calibration;
 pub mod change;
 pub mod design;
 pub mod error;
@@ -13,3 +16,4 @@ pub mod online;
 pub mod recursive;
 pub mod residuals;
 pub mod trials;
+pub mod window;

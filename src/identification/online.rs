@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     affine_map::AffineMap,
+    calibration::Calibration,
     change::{Cusum, CusumSettings},
     error::{IdentificationError, check_length},
     model::AffineModel,
@@ -30,6 +31,11 @@ pub trait OnlineModel {
     /// Learns that features x were seen under input u; true when it noticed a change.
     fn observe(&mut self, features: &[f64], input: f64) -> bool;
 
+    /// Takes in an observation without adapting to it yet, where that makes a difference.
+    fn remember(&mut self, features: &[f64], input: f64) {
+        self.observe(features, input);
+    }
+
     /// The input u that the model expects to explain features x.
     fn predict(&mut self, features: &[f64]) -> f64;
 
@@ -40,6 +46,10 @@ pub trait OnlineModel {
 impl<M: OnlineModel + ?Sized> OnlineModel for Box<M> {
     fn observe(&mut self, features: &[f64], input: f64) -> bool {
         (**self).observe(features, input)
+    }
+
+    fn remember(&mut self, features: &[f64], input: f64) {
+        (**self).remember(features, input);
     }
 
     fn predict(&mut self, features: &[f64]) -> f64 {
@@ -67,6 +77,9 @@ pub struct OnlineLeastSquares<M> {
     estimate: RecursiveLeastSquares,
     change: Option<Cusum>,
     readout: Readout,
+    calibration: Calibration,
+    /// Observations since the start or the last change.
+    seen: usize,
     features: Vec<f64>,
 }
 
@@ -89,7 +102,16 @@ impl<M: AffineModel> OnlineLeastSquares<M> {
             change: change.map(Cusum::new).transpose()?,
             model,
             readout,
+            calibration: Calibration::default(),
+            seen: 0,
         })
+    }
+
+    /// Brings the error bars of a direct readout to the width that they need.
+    #[must_use]
+    pub fn with_calibration(mut self, calibration: Calibration) -> Self {
+        self.calibration = calibration;
+        self
     }
 
     /// How close the change detector is to an alarm, 0 to 1.
@@ -106,7 +128,9 @@ impl<M: AffineModel> OnlineModel for OnlineLeastSquares<M> {
             Some(change) => change.update(innovation.normalised),
             None => false,
         };
+        self.seen += 1;
         if changed {
+            self.seen = 1;
             self.estimate.reset_covariance();
             self.estimate.update(&self.features, rest);
         }
@@ -122,7 +146,11 @@ impl<M: AffineModel> OnlineModel for OnlineLeastSquares<M> {
         let weights = self.estimate.weights();
         let (values, standard_errors) = match &self.readout {
             Readout::Direct => {
-                let errors = (0..weights.len()).map(|i| self.estimate.standard_error(i));
+                let errors = (0..weights.len()).map(|i| {
+                    let raw = self.estimate.standard_error(i);
+                    self.calibration
+                        .error(i, self.seen, raw, self.estimate.prior_spread(i))
+                });
                 (weights.to_vec(), errors.collect::<Vec<f64>>())
             }
             Readout::Map(map) => {

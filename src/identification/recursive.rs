@@ -85,6 +85,15 @@ impl RecursiveLeastSquares {
         Ok(this)
     }
 
+    /// Standard deviation of an unknown before any observation.
+    pub fn prior_spread(&self, unknown: usize) -> f64 {
+        self.settings
+            .spread
+            .get(unknown)
+            .copied()
+            .unwrap_or(f64::INFINITY)
+    }
+
     /// Forgets how certain the estimate was, but not the estimate: P ← P₀. The drift starts anew.
     pub fn reset_covariance(&mut self) {
         self.covariance.fill(0.0);

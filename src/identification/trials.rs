@@ -161,6 +161,20 @@ pub fn identify_trials(
     })
 }
 
+/// Parameters of test environment number `trial`, and the seed of its data. When a system's test
+/// environments are used up, those of the next seed follow.
+pub fn test_environment(system: &dyn System, trial: usize, seed: u64) -> (Vec<f64>, u64) {
+    let environments = system.environments(Split::Test, seed);
+    let rounds = (trial / environments.len().max(1)) as u64;
+    let seed = seed.wrapping_add(rounds);
+    let round = if rounds == 0 {
+        environments
+    } else {
+        system.environments(Split::Test, seed)
+    };
+    (round[trial % round.len()].clone(), seed)
+}
+
 /// Parameters and first samples of test environment number `trial`.
 fn shots_of(
     system: &dyn System,
@@ -168,15 +182,8 @@ fn shots_of(
     shots: usize,
     seed: u64,
 ) -> Result<(Vec<f64>, Samples, Vec<f64>), TrialError> {
-    let environments = system.environments(Split::Test, seed);
-    let rounds = (trial / environments.len().max(1)) as u64;
-    let round = if rounds == 0 {
-        environments
-    } else {
-        system.environments(Split::Test, seed.wrapping_add(rounds))
-    };
-    let parameters = round[trial % round.len()].clone();
-    let task = system.task(&parameters, Split::Test, seed.wrapping_add(rounds))?;
+    let (parameters, seed) = test_environment(system, trial, seed);
+    let task = system.task(&parameters, Split::Test, seed)?;
     check_count("the number of shots", shots, (1, task.targets.len()))?;
     let inputs = Samples {
         dim: task.inputs.dim,

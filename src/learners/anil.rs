@@ -16,6 +16,9 @@ use super::{
     Workspace,
     backbone::{apply_heads, pull_heads},
     descent::Descent,
+    direct::{AffineLoss, Direct},
+    heads::{HeadRule, Moments, Problem, Pulls, doubles, rounded},
+    net::Scalar,
 };
 
 /// ANIL.
@@ -66,6 +69,66 @@ impl Anil {
     }
 }
 
+/// Heads after gradient steps `w ← w − α(Gw − b)`.
+#[derive(Debug)]
+struct Descended {
+    rate: f64,
+    steps: usize,
+    first_order: bool,
+}
+
+impl HeadRule for Descended {
+    fn error<T: Scalar>(&self, problem: Problem<T>, mut pulls: Pulls<T>) -> T {
+        let (support, query) = problem.halves();
+        let moments = problem.moments(support.clone());
+        let mut path = vec![doubles(problem.own)];
+        for step in 0..self.steps {
+            path.push(self.moved(&path[step], &moments));
+        }
+        let mut head_pull = vec![T::ZERO; problem.own.len()];
+        let head = rounded(&path[self.steps]);
+        let error = problem.judge(&head, query, &mut pulls, &mut head_pull);
+        let mut pull = doubles(&head_pull);
+        let by = self.back(&path[..self.steps], &moments, &mut pull);
+        problem.pull_moments(&by, support, &mut pulls);
+        for (own, pull) in pulls.own.iter_mut().zip(pull) {
+            *own += T::from_f64(pull);
+        }
+        error
+    }
+}
+
+impl Descended {
+    fn moved(&self, head: &[f64], moments: &Moments) -> Vec<f64> {
+        let slopes = moments.times(head).zip(&moments.vector);
+        let moves = slopes.map(|(gw, b)| self.rate * (gw - b));
+        head.iter().zip(moves).map(|(w, by)| w - by).collect()
+    }
+
+    /// Takes the pull at the last head back to the first one, and gives the pulls at the moments.
+    fn back(&self, path: &[Vec<f64>], moments: &Moments, pull: &mut [f64]) -> Moments {
+        let mut by = Moments::zeros(pull.len());
+        if self.first_order {
+            return by;
+        }
+        for head in path.iter().rev() {
+            for (row, p) in by.gram.chunks_exact_mut(pull.len()).zip(pull.iter()) {
+                for (g, w) in row.iter_mut().zip(head) {
+                    *g -= self.rate * p * w;
+                }
+            }
+            for (b, p) in by.vector.iter_mut().zip(pull.iter()) {
+                *b += self.rate * p;
+            }
+            let moves: Vec<f64> = moments.times(pull).map(|gp| self.rate * gp).collect();
+            for (p, by) in pull.iter_mut().zip(moves) {
+                *p -= by;
+            }
+        }
+        by
+    }
+}
+
 impl Learner for Anil {
     fn parameter_count(&self) -> usize {
         self.backbone.weight_count() + self.backbone.rank()
@@ -105,6 +168,17 @@ impl Learner for Anil {
             heads = heads - gradient.mul_scalar(rate);
         }
         Loss::of_residuals(apply_heads(query.x, heads) - query.y)
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(AffineLoss {
+            backbone: self.backbone.clone(),
+            heads: Descended {
+                rate: self.rate,
+                steps: self.inner_steps,
+                first_order: self.first_order,
+            },
+        }))
     }
 
     fn context_size(&self) -> usize {

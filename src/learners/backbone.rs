@@ -30,6 +30,11 @@ impl Backbone {
         })
     }
 
+    /// The feature net v and the bias net c.
+    pub(super) fn nets(&self) -> (&Mlp, Option<&Mlp>) {
+        (&self.features, self.bias.as_ref())
+    }
+
     /// Number of features r.
     pub fn rank(&self) -> usize {
         self.features.output_size()

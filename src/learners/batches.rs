@@ -1,13 +1,15 @@
 //! The training data on the device, and minibatches drawn by a seeded generator on the host.
 //!
-//! Every epoch shuffles the row numbers once and uploads them; a step takes the next slice. All
+//! Every epoch shuffles the row numbers once, and uploads them; a step takes the next slice. All
 //! tasks use the same row numbers, so that inputs shared by all tasks are evaluated once.
+
+use std::sync::Arc;
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
 
-use super::{LearnerError, Scaling};
+use super::{LearnerError, Scaling, host_ops, net::is_fused};
 use crate::systems::Task;
 
 /// Rows of all tasks.
@@ -47,8 +49,9 @@ impl Batch {
 #[derive(Debug)]
 pub(super) struct Batches {
     all: Batch,
-    rows: Vec<usize>,
-    order: Tensor<1, Int>,
+    rows: Arc<Vec<usize>>,
+    /// The same row numbers on the device; none where the host gathers rows itself.
+    order: Option<Tensor<1, Int>>,
     next: usize,
     size: usize,
     device: Device,
@@ -67,13 +70,12 @@ impl Batches {
     ) -> Self {
         let all = upload(tasks, scaling, place);
         let device = place.0.clone();
-        let order = Tensor::<1, Int>::zeros([1], &device);
         let size = size.min(rows.len());
         Self {
             all,
             next: rows.len(),
-            rows,
-            order,
+            rows: Arc::new(rows),
+            order: None,
             size,
             device,
             rng,
@@ -85,28 +87,39 @@ impl Batches {
         if self.next + self.size > self.rows.len() {
             self.shuffle();
         }
-        let rows = self.order.clone().narrow(0, self.next, self.size);
+        let (start, all) = (self.next, &self.all);
         self.next += self.size;
-        Batch {
-            x: self.all.x.clone().select(1, rows.clone()),
-            y: self.all.y.clone().select(1, rows),
+        match &self.order {
+            None => Batch {
+                x: host_ops::gather(&all.x, &self.rows, start..self.next),
+                y: host_ops::gather(&all.y, &self.rows, start..self.next),
+            },
+            Some(order) => {
+                let rows = order.clone().narrow(0, start, self.size);
+                Batch {
+                    x: all.x.clone().select(1, rows.clone()),
+                    y: all.y.clone().select(1, rows),
+                }
+            }
         }
     }
 
     fn shuffle(&mut self) {
-        self.rows.shuffle(&mut self.rng);
-        let rows: Vec<i32> = self.rows.iter().map(|&row| row as i32).collect();
-        let shape = [rows.len()];
-        self.order = Tensor::from_data(TensorData::new(rows, shape), (&self.device, DType::I32));
+        Arc::make_mut(&mut self.rows).shuffle(&mut self.rng);
         self.next = 0;
+        if !is_fused(&self.all.x) {
+            let rows: Vec<i32> = self.rows.iter().map(|&row| row as i32).collect();
+            let data = TensorData::new(rows, [self.rows.len()]);
+            self.order = Some(Tensor::from_data(data, (&self.device, DType::I32)));
+        }
     }
 }
 
 /// Whether all tasks hold the same inputs.
 pub(super) fn shares_inputs(tasks: &[Task]) -> bool {
-    tasks.iter().all(|task| {
-        std::sync::Arc::ptr_eq(&task.inputs, &tasks[0].inputs) || task.inputs == tasks[0].inputs
-    })
+    tasks
+        .iter()
+        .all(|task| Arc::ptr_eq(&task.inputs, &tasks[0].inputs) || task.inputs == tasks[0].inputs)
 }
 
 /// Standardised rows of all tasks as tensors.
@@ -161,8 +174,6 @@ pub(super) fn check_tasks(tasks: &[Task]) -> Result<(), LearnerError> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::{random::generator, systems::Samples};
 

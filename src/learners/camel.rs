@@ -14,7 +14,12 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::{
     Adapted, Backbone, Batch, Learner, LearnerError, Loss, Method, Prior, Settings, Shape, Shots,
-    Workspace, backbone::apply_heads, ridge,
+    Workspace,
+    backbone::apply_heads,
+    direct::{AffineLoss, Direct},
+    heads::{HeadRule, Problem, Pulls},
+    net::Scalar,
+    ridge,
 };
 
 /// CAMEL.
@@ -83,6 +88,22 @@ impl Camel {
     }
 }
 
+/// Heads that π holds.
+#[derive(Debug)]
+struct Given;
+
+impl HeadRule for Given {
+    fn error<T: Scalar>(&self, problem: Problem<T>, mut pulls: Pulls<T>) -> T {
+        let rank = problem.own.len() / problem.tasks;
+        let place = problem.task * rank..(problem.task + 1) * rank;
+        let mut head_pull = vec![T::ZERO; rank];
+        let head = &problem.own[place.clone()];
+        let error = problem.judge(head, 0..problem.rows(), &mut pulls, &mut head_pull);
+        pulls.own[place].copy_from_slice(&head_pull);
+        error
+    }
+}
+
 impl Learner for Camel {
     fn parameter_count(&self) -> usize {
         self.backbone.weight_count() + self.tasks * self.backbone.rank()
@@ -111,6 +132,13 @@ impl Learner for Camel {
             Some(bias) => outputs + bias - batch.y.clone(),
             None => outputs - batch.y.clone(),
         })
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(AffineLoss {
+            backbone: self.backbone.clone(),
+            heads: Given,
+        }))
     }
 
     fn context_size(&self) -> usize {

@@ -134,6 +134,39 @@ fn every_meta_gradient_agrees_with_central_differences() {
 }
 
 #[test]
+fn losses_without_tensors_have_the_same_value_and_gradient() {
+    for method in ["camel", "anil", "r2d2"] {
+        for (blocks, first_order) in [(1, false), (TASKS, false), (TASKS, true)] {
+            for (bias, rank) in [(vec![], 2), (vec![3], 3), (vec![3], 5)] {
+                if rank > TASKS && method == "camel" {
+                    continue;
+                }
+                let learner = build(&Settings {
+                    bias,
+                    rank,
+                    first_order,
+                    ..settings(method)
+                });
+                let (parameters, batch) = (parameters(&*learner), batch(blocks));
+                let direct = learner.direct().unwrap();
+                let (direct, error) =
+                    host_ops::direct_gradient(&direct, tensor(&parameters), &batch);
+                let expected = objective(&*learner, &parameters, &batch);
+                let error: f64 = error.into_scalar();
+                assert!((error - expected).abs() < 1e-12 * expected, "{method}");
+                let exact = gradient(&*learner, &parameters, &batch);
+                let direct: Vec<f64> = direct.try_into_vec_as().unwrap();
+                let difference = relative_difference(&direct, &exact);
+                assert!(
+                    difference < 1e-11,
+                    "{method}, {blocks} blocks of inputs: {difference:e}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn first_order_variants_have_another_gradient() {
     for method in ["anil", "maml", "cavia"] {
         let exact = build(&settings(method));

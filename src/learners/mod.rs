@@ -20,8 +20,11 @@ mod camel;
 mod cavia;
 mod coda;
 mod descent;
+mod direct;
 mod error;
+mod heads;
 mod host;
+mod host_ops;
 mod lbfgs;
 mod maml;
 mod model;
@@ -38,6 +41,7 @@ mod exactness;
 
 pub use backbone::Backbone;
 pub use batches::Batch;
+pub use direct::{Direct, Rows};
 pub use error::LearnerError;
 pub use model::{Adapted, Model, TrainedTask, Workspace};
 pub use ridge::Prior;
@@ -152,6 +156,11 @@ pub trait Learner: Debug + Send + Sync {
 
     /// The meta-loss of a batch of all tasks, differentiable in the parameters `[P]`.
     fn loss(&self, parameters: Tensor<1>, batch: &Batch) -> Loss;
+
+    /// The same loss and its gradient without tensors, for the CPU, where there is such a way.
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        None
+    }
 
     /// Length of a task's context.
     fn context_size(&self) -> usize;

@@ -8,11 +8,17 @@
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
+use nalgebra::{DMatrix, DVector};
 use rand_chacha::ChaCha8Rng;
 
 use super::{
     Adapted, Backbone, Batch, Learner, LearnerError, Loss, Method, Prior, Settings, Shape, Shots,
-    Workspace, backbone::apply_heads, ridge,
+    Workspace,
+    backbone::apply_heads,
+    direct::{AffineLoss, Direct},
+    heads::{HeadRule, Moments, Problem, Pulls, doubles, rounded},
+    net::Scalar,
+    ridge,
 };
 
 /// R2-D2.
@@ -97,6 +103,38 @@ fn inverse(a: Tensor<3>) -> Tensor<3> {
     table.narrow(2, rank, rank)
 }
 
+/// Heads that solve the ridge regression, A w = B.
+#[derive(Debug)]
+struct Solved;
+
+impl HeadRule for Solved {
+    fn error<T: Scalar>(&self, problem: Problem<T>, mut pulls: Pulls<T>) -> T {
+        let (support, query) = problem.halves();
+        let Moments { gram, vector } = problem.moments(support.clone());
+        let (rank, ridge) = (vector.len(), problem.own[0].to_f64().exp());
+        let matrix = DMatrix::from_vec(rank, rank, gram) + DMatrix::identity(rank, rank) * ridge;
+        let matrix = matrix.lu();
+        let solve = |b: DVector<f64>| {
+            let solution = matrix.solve(&b);
+            solution.unwrap_or_else(|| DVector::repeat(rank, f64::NAN))
+        };
+        let head = solve(DVector::from_vec(vector));
+        let mut head_pull = vec![T::ZERO; rank];
+        let rounded_head = rounded(head.as_slice());
+        let error = problem.judge(&rounded_head, query, &mut pulls, &mut head_pull);
+
+        // ∂B = A⁻¹∂w, ∂A = −∂B wᵀ, ∂ρ = λ tr ∂A.
+        let by_vector = solve(DVector::from_vec(doubles(&head_pull)));
+        let by = Moments {
+            gram: (-&by_vector * head.transpose()).as_slice().to_vec(),
+            vector: by_vector.as_slice().to_vec(),
+        };
+        problem.pull_moments(&by, support, &mut pulls);
+        pulls.own[0] += T::from_f64(-ridge * by_vector.dot(&head));
+        error
+    }
+}
+
 impl Learner for R2d2 {
     fn parameter_count(&self) -> usize {
         self.backbone.weight_count() + 1
@@ -122,6 +160,13 @@ impl Learner for R2d2 {
         let ridge = parameters.narrow(0, self.backbone.weight_count(), 1).exp();
         let heads = self.heads(support.x, support.y, ridge);
         Loss::of_residuals(apply_heads(query.x, heads) - query.y)
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(AffineLoss {
+            backbone: self.backbone.clone(),
+            heads: Solved,
+        }))
     }
 
     fn context_size(&self) -> usize {
@@ -156,7 +201,6 @@ impl Learner for R2d2 {
 #[cfg(test)]
 mod tests {
     use burn::tensor::{DType, Device, TensorData};
-    use nalgebra::DMatrix;
     use rand::RngExt as _;
 
     use super::*;

@@ -9,10 +9,11 @@ use burn::tensor::{DType, Device, Tensor, TensorData};
 use rand::seq::SliceRandom as _;
 
 use super::{
-    Learner, LearnerError, Model, Scaling, Settings, Shape, Shots, TrainedTask,
+    Batch, Direct, Learner, LearnerError, Model, Scaling, Settings, Shape, Shots, TrainedTask,
     adam::Adam,
     batches::{Batches, check_tasks, shares_inputs},
-    learner, method,
+    host_ops, learner, method,
+    net::is_fused,
 };
 use crate::{random::generator, systems::Task};
 
@@ -22,6 +23,9 @@ const ROW_ORDER: u64 = 101;
 const HELD_OUT: u64 = 102;
 /// Part of the points of a shared grid that training does not see.
 const HELD_POINTS: f64 = 0.02;
+/// Points from which on a shared grid can spare some: a hole in a coarse one costs more accuracy
+/// than all else.
+const SPARING_GRID: usize = 1_000;
 /// Part of the rows of trajectories that training does not see.
 const HELD_ROWS: f64 = 0.05;
 /// Blocks of neighbouring rows in which trajectories are held out.
@@ -57,6 +61,7 @@ pub struct Progress {
 pub struct Trainer {
     settings: Settings,
     learner: Arc<dyn Learner>,
+    direct: Option<Arc<dyn Direct>>,
     tasks: Vec<Task>,
     scaling: Scaling,
     held: Vec<usize>,
@@ -120,7 +125,8 @@ impl Trainer {
         let batches = Batches::new(tasks, &scaling, rows, settings.batch, place, rng);
         let parameters = first_parameters(&*learner, seed, place);
         Ok(Self {
-            adam: Adam::new(&parameters, settings.weight_decay),
+            adam: Adam::new(settings.weight_decay, settings.clip),
+            direct: learner.direct().filter(|_| is_fused(&parameters)),
             errors: ErrorSum::new(place),
             rate: settings.learning_rate,
             pace: 1.0 / settings.steps as f64,
@@ -154,17 +160,15 @@ impl Trainer {
             return Ok(());
         }
         let batch = self.batches.draw();
-        let parameters = self.parameters.clone().autodiff().require_grad();
-        let loss = self.learner.loss(parameters.clone(), &batch);
-        let mut gradients = loss.objective.backward();
-        let gradient = parameters
-            .grad_remove(&mut gradients)
-            .ok_or_else(|| LearnerError::Device("no gradient was computed".into()))?;
-        let gradient = clip(gradient, self.settings.clip);
+        let parameters = self.parameters.clone();
+        let (gradient, error) = match &self.direct {
+            Some(direct) => host_ops::direct_gradient(direct, parameters, &batch),
+            None => differentiated(&*self.learner, parameters, &batch)?,
+        };
         let rate = self.rate();
         self.parameters
             .inplace(|parameters| self.adam.step(parameters, gradient, rate));
-        self.errors.add(loss.error.inner());
+        self.errors.add(error);
         self.step += 1;
         self.done = (self.done + self.pace).min(1.0);
         if self.done > 1.0 - 0.5 * self.pace {
@@ -212,7 +216,10 @@ impl Trainer {
         ));
         let place = (&self.device, self.precision);
         self.parameters = first_parameters(&*self.learner, self.seed, place);
-        self.adam = Adam::new(&self.parameters, self.settings.weight_decay);
+        let Settings {
+            weight_decay, clip, ..
+        } = self.settings;
+        self.adam = Adam::new(weight_decay, clip);
         (self.step, self.done) = (0, 0.0);
         self.best = (f64::INFINITY, 0.0);
         Ok(())
@@ -367,14 +374,18 @@ fn first_parameters(learner: &dyn Learner, seed: u64, place: (&Device, DType)) -
     Tensor::from_data(TensorData::new(values, shape), place)
 }
 
-/// Scales a gradient down to the norm `limit`, where that is above zero. No readback.
-fn clip(gradient: Tensor<1>, limit: f64) -> Tensor<1> {
-    if limit <= 0.0 {
-        return gradient;
-    }
-    let norm = gradient.clone().square().sum().sqrt();
-    let factor = norm.add_scalar(1e-12).recip().mul_scalar(limit);
-    gradient * factor.clamp_max(1.0)
+/// The gradient `[P]` of the meta-loss and its error `[1]`, by automatic differentiation.
+fn differentiated(
+    learner: &dyn Learner,
+    parameters: Tensor<1>,
+    batch: &Batch,
+) -> Result<(Tensor<1>, Tensor<1>), LearnerError> {
+    let parameters = parameters.autodiff().require_grad();
+    let loss = learner.loss(parameters.clone(), batch);
+    let gradient = parameters
+        .grad_remove(&mut loss.objective.backward())
+        .ok_or_else(|| LearnerError::Device("no gradient was computed".into()))?;
+    Ok((gradient, loss.error.inner()))
 }
 
 /// Held-out rows and training rows: scattered points where tasks share a grid, blocks of neighbouring
@@ -384,7 +395,7 @@ fn split_rows(tasks: &[Task], seed: u64) -> (Vec<usize>, Vec<usize>) {
     let shared = shares_inputs(tasks);
     let part = if shared { HELD_POINTS } else { HELD_ROWS };
     let count = (rows as f64 * part) as usize;
-    if count < HELD_BLOCKS {
+    if count < HELD_BLOCKS || (shared && rows < SPARING_GRID) {
         return ((0..rows).collect(), (0..rows).collect());
     }
     if shared {

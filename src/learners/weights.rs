@@ -279,6 +279,51 @@ mod tests {
         assert!(error.contains(FORMAT), "{error}");
     }
 
+    /// Uses a model in every way that a page does, if the bytes hold one.
+    fn try_out(bytes: &[u8]) {
+        let Ok(model) = import(bytes) else { return };
+        let adapted = Adapted::of_context(vec![0.0; model.context_size()]);
+        let row = vec![0.0; model.input_size()];
+        let mut output = [0.0];
+        model
+            .predict_into(&adapted, &row, &mut output, &mut Workspace::default())
+            .unwrap();
+        assert!(export(&model).is_ok());
+    }
+
+    #[test]
+    fn a_hundred_thousand_random_and_mutated_files_never_panic() {
+        let whole = export(&model("camel")).unwrap();
+        let header = 8 + u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
+        let mut rng = generator(9, 0);
+        for round in 0..100_000 {
+            let mut bytes = if round % 4 == 0 {
+                let length = rng.random_range(0..100);
+                (0..length).map(|_| rng.random_range(0..=255)).collect()
+            } else {
+                whole.clone()
+            };
+            for _ in 0..rng.random_range(1..6) {
+                // Most changes hit the header, where shapes and settings are.
+                let end = bytes.len().min(if rng.random_bool(0.8) {
+                    header
+                } else {
+                    usize::MAX
+                });
+                if end == 0 {
+                    break;
+                }
+                let place = rng.random_range(0..end);
+                match rng.random_range(0..4) {
+                    0 => bytes.truncate(place),
+                    1 => bytes[place] = rng.random_range(b'0'..=b'9'),
+                    _ => bytes[place] = rng.random_range(0..=255),
+                }
+            }
+            try_out(&bytes);
+        }
+    }
+
     proptest! {
         #[test]
         fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
@@ -299,13 +344,7 @@ mod tests {
             if cut {
                 bytes.truncate(end.index(bytes.len()));
             }
-            if let Ok(model) = import(&bytes) {
-                let adapted = Adapted::of_context(vec![0.0; model.context_size()]);
-                let row = vec![0.0; model.input_size()];
-                let mut workspace = Workspace::default();
-                let mut output = [0.0];
-                model.predict_into(&adapted, &row, &mut output, &mut workspace).unwrap();
-            }
+            try_out(&bytes);
         }
     }
 }

@@ -5,15 +5,15 @@
 //! own centre. Training and test environments are uniform in α ∈ ε [0, 0.5], η ∈ ε [−0.5, 0.5]: for
 //! small ε the potential is nearly affine in φ, for ε = 1 it is not.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rand::RngExt as _;
 
 use super::{
     Description, Field, Parameter, Potential, Quantity, Role, Samples, Shape, Split, System,
     SystemError, Task, check_parameters,
-    grid::Grid,
-    laplace::{self, Solution},
+    grid::{Grid, Nodes},
+    laplace,
     plate::Plate,
 };
 use crate::random::generator;
@@ -109,7 +109,8 @@ pub struct Capacitor {
     hundredths: usize,
     edges: Edges,
     grid: Grid,
-    nodes: Arc<Samples>,
+    /// All nodes as inputs, listed when they are first needed.
+    nodes: OnceLock<Arc<Samples>>,
 }
 
 impl Capacitor {
@@ -163,8 +164,12 @@ impl Capacitor {
             hundredths,
             edges,
             grid,
-            nodes: Arc::new(grid.samples()),
+            nodes: OnceLock::new(),
         }
+    }
+
+    fn nodes(&self) -> &Arc<Samples> {
+        self.nodes.get_or_init(|| Arc::new(self.grid.samples()))
     }
 
     /// Size of the misalignments.
@@ -219,8 +224,12 @@ impl Capacitor {
         };
         let solution = laplace::solve(&self.grid, &given, entry)?;
         Ok(CapacitorField {
-            grid: self.grid,
-            solution,
+            nodes: Nodes {
+                grid: self.grid,
+                values: solution.values,
+            },
+            iterations: solution.iterations,
+            residual: solution.residual,
         })
     }
 
@@ -244,7 +253,10 @@ impl Capacitor {
         let rows = self.adaptation_rows().into_iter();
         Samples {
             dim: 2,
-            values: rows.flat_map(|row| self.nodes.row(row)).copied().collect(),
+            values: rows
+                .flat_map(|row| self.nodes().row(row))
+                .copied()
+                .collect(),
         }
     }
 }
@@ -291,10 +303,10 @@ impl System for Capacitor {
 
     /// All nodes of the grid, the same in every environment and split.
     fn task(&self, parameters: &[f64], _: Split, _: u64) -> Result<Task, SystemError> {
-        let targets = self.solve_grid(parameters)?.solution.values;
+        let targets = self.solve_grid(parameters)?.nodes.values;
         Ok(Task {
             parameters: parameters.to_vec(),
-            inputs: self.nodes.clone(),
+            inputs: self.nodes().clone(),
             targets,
         })
     }
@@ -333,53 +345,40 @@ impl Field for Capacitor {
 /// A solved capacitor: the potential on the nodes, bilinear between them.
 #[derive(Clone, Debug)]
 pub struct CapacitorField {
-    grid: Grid,
-    solution: Solution,
+    nodes: Nodes,
+    iterations: usize,
+    residual: f64,
 }
 
 impl CapacitorField {
     /// The grid of nodes.
     pub fn grid(&self) -> &Grid {
-        &self.grid
+        &self.nodes.grid
     }
 
     /// The potential on all nodes, x1 fastest [V].
     pub fn values(&self) -> &[f64] {
-        &self.solution.values
+        &self.nodes.values
     }
 
     /// Iterations of the solver.
     pub fn iterations(&self) -> usize {
-        self.solution.iterations
+        self.iterations
     }
 
     /// Relative residual that the solver reached.
     pub fn residual(&self) -> f64 {
-        self.solution.residual
-    }
-
-    /// Values at the lower left, lower right, upper left and upper right node of a cell.
-    fn corners(&self, [i, j]: [usize; 2]) -> [f64; 4] {
-        let at = |i, j| self.solution.values[self.grid.index(i, j)];
-        [at(i, j), at(i + 1, j), at(i, j + 1), at(i + 1, j + 1)]
+        self.residual
     }
 }
 
 impl Potential for CapacitorField {
     fn value(&self, x: [f64; 2]) -> f64 {
-        let (cell, [s, t]) = self.grid.cell(x);
-        let [a, b, c, d] = self.corners(cell);
-        (a * (1.0 - s) + b * s) * (1.0 - t) + (c * (1.0 - s) + d * s) * t
+        self.nodes.value(x)
     }
 
     fn gradient(&self, x: [f64; 2]) -> [f64; 2] {
-        let (cell, [s, t]) = self.grid.cell(x);
-        let [a, b, c, d] = self.corners(cell);
-        let [h1, h2] = self.grid.spacing();
-        [
-            ((b - a) * (1.0 - t) + (d - c) * t) / h1,
-            ((c - a) * (1.0 - s) + (d - b) * s) / h2,
-        ]
+        self.nodes.gradient(x)
     }
 }
 

@@ -121,6 +121,32 @@ impl Charges {
         Ok(Self::build(["charges", "Point charges"], sites, domain))
     }
 
+    /// The charges of the paper of that name, if they are charges.
+    pub fn by_name(name: &str) -> Option<Self> {
+        match name {
+            "charges-dipole" => Some(Self::dipole()),
+            "charges-pair" => Some(Self::pair()),
+            "charges-quadrupole" => Some(Self::quadrupole()),
+            _ => None,
+        }
+    }
+
+    /// The same charges at other places [m].
+    pub fn moved(&self, places: &[[f64; 2]]) -> Result<Self, SystemError> {
+        let Description { name, title, .. } = self.about;
+        if places.len() != self.sites.len() {
+            return Err(SystemError::Invalid(format!(
+                "{name} has {} charges, but {} places were given",
+                self.sites.len(),
+                places.len()
+            )));
+        }
+        let at = |(site, &position): (&Site, &[f64; 2])| Site { position, ..*site };
+        let sites: Vec<_> = self.sites.iter().zip(places).map(at).collect();
+        check_sites(&sites, self.domain)?;
+        Ok(Self::build([name, title], &sites, self.domain))
+    }
+
     fn build([name, title]: [&'static str; 2], sites: &[Site], domain: [[f64; 2]; 2]) -> Self {
         let parameters = if sites.len() <= 3 { &FEW } else { &MANY };
         let about = Description {

@@ -1,6 +1,6 @@
 //! `x = low + (i, j) · spacing`: a regular grid of points over a rectangle.
 
-use super::{Samples, SystemError};
+use super::{Potential, Samples, SystemError};
 
 /// A regular grid of nodes over a rectangle, its walls included.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,6 +102,41 @@ impl Grid {
         });
         let cell = [0, 1].map(|axis| (along[axis] as usize).min(self.size[axis] - 2));
         (cell, [0, 1].map(|axis| along[axis] - cell[axis] as f64))
+    }
+}
+
+/// A potential known at the nodes of a grid, linear along each axis between them.
+#[derive(Clone, Debug)]
+pub struct Nodes {
+    /// The grid.
+    pub grid: Grid,
+    /// Value at each node, in the grid's order.
+    pub values: Vec<f64>,
+}
+
+impl Nodes {
+    /// Values at the corners of a cell: lower left, lower right, upper left, upper right.
+    fn corners(&self, [i, j]: [usize; 2]) -> [f64; 4] {
+        [(i, j), (i + 1, j), (i, j + 1), (i + 1, j + 1)]
+            .map(|(i, j)| self.values[self.grid.index(i, j)])
+    }
+}
+
+impl Potential for Nodes {
+    fn value(&self, x: [f64; 2]) -> f64 {
+        let (cell, [s, t]) = self.grid.cell(x);
+        let [a, b, c, d] = self.corners(cell);
+        (a * (1.0 - s) + b * s) * (1.0 - t) + (c * (1.0 - s) + d * s) * t
+    }
+
+    fn gradient(&self, x: [f64; 2]) -> [f64; 2] {
+        let (cell, [s, t]) = self.grid.cell(x);
+        let [a, b, c, d] = self.corners(cell);
+        let [h1, h2] = self.grid.spacing();
+        [
+            ((b - a) * (1.0 - t) + (d - c) * t) / h1,
+            ((c - a) * (1.0 - s) + (d - b) * s) / h2,
+        ]
     }
 }
 

@@ -77,6 +77,14 @@ pub struct Description {
     pub affine: bool,
 }
 
+impl Description {
+    /// The usual parameters φ.
+    pub fn typical(&self) -> Vec<f64> {
+        let parameters = self.parameters.iter();
+        parameters.map(|parameter| parameter.typical).collect()
+    }
+}
+
 /// Points in the input space, row after row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Samples {

@@ -3,8 +3,13 @@
 use leptos::prelude::*;
 
 use super::{
+    browser,
     components::{Notice, Tone},
-    pages::{differences::Differences, experiments::Experiments, gallery::Gallery, play::Play},
+    keeper::Keeper,
+    more,
+    offline::Updates,
+    outside::{Loading, Outside},
+    pages::{experiments::Experiments, play::Play},
     route::Route,
     session::Session,
 };
@@ -15,34 +20,70 @@ use crate::experiments::link::{Link, Page};
 pub fn App() -> impl IntoView {
     let route = Route::follow();
     provide_context(route);
-    provide_context(Session::new());
+    let session = Session::new();
+    provide_context(session);
+    let keeper = Keeper::follow(route, session);
+    browser::refuse_drops();
+    let outside = Outside::follow();
     let page = Memo::new(move |_| route.page());
     Effect::new(move || document().set_title(&format!("{} · camel-lab", page.get().title())));
     view! {
         <a class="skip-link visually-hidden" href="#main" on:click=focus_main>"Skip to the content"</a>
-        <header class="top-bar">
-            <div class="top-bar__inner">
-                <a class="brand" href="#/play"><img src="favicon.svg" alt="" />"camel lab"</a>
-                <nav class="nav" aria-label="Pages">
-                    {Page::ALL.map(|page| view! { <PageLink page /> }).collect_view()}
-                </nav>
-            </div>
-        </header>
+        <TopBar page />
         <main class="page" id="main" tabindex="-1">
+            <Updates />
             <Remarks />
+            <KeepProblem keeper />
             {move || match page.get() {
                 Page::Play => view! { <Play /> }.into_any(),
                 Page::Experiments => view! { <Experiments /> }.into_any(),
-                Page::Gallery => view! { <Gallery /> }.into_any(),
-                Page::Differences => view! { <Differences /> }.into_any(),
+                Page::Data | Page::Gallery | Page::Tables | Page::How | Page::Bench | Page::Differences => view! { <Loading outside /> }.into_any(),
             }}
+            <div id=more::PLACE></div>
         </main>
         <footer class="footer">
             <div class="footer__inner">
                 <span>"Everything runs in this page. Nothing is sent anywhere."</span>
+                <Forget keeper />
                 <span>{concat!("version ", env!("CARGO_PKG_VERSION"))}</span>
             </div>
         </footer>
+    }
+    .into_any()
+}
+
+/// The name of the site and the way to every page: a row of links, behind a button where the row
+/// would not fit.
+#[component]
+fn TopBar(
+    /// Where the visitor is.
+    page: Memo<Page>,
+) -> impl IntoView {
+    let open = RwSignal::new(false);
+    Effect::new(move || {
+        page.track();
+        open.set(false);
+    });
+    let key = move |event: leptos::ev::KeyboardEvent| {
+        if event.key() == "Escape" {
+            open.set(false);
+        }
+    };
+    let listed = Page::ALL.iter().filter(|page| page.is_listed());
+    view! {
+        <header class="top-bar" on:keydown=key>
+            <div class="top-bar__inner">
+                <a class="brand" href="#/play"><img src="favicon.svg" alt="" />"camel lab"</a>
+                <button type="button" class="nav-button" aria-controls="pages" aria-expanded=move || open.get().to_string()
+                    on:click=move |_| open.update(|open| *open = !*open)>
+                    <span class="visually-hidden">"Pages, now: "</span>
+                    {move || page.get().title()}
+                </button>
+                <nav class="nav" id="pages" aria-label="Pages" class:nav--open=open>
+                    {listed.map(|&page| view! { <PageLink page /> }).collect_view()}
+                </nav>
+            </div>
+        </header>
     }
     .into_any()
 }
@@ -58,11 +99,19 @@ fn PageLink(
         Link {
             page,
             run: false,
+            view: String::new(),
             ..route.link()
         }
         .write()
     };
-    let current = move || (route.page() == page).then_some("page");
+    // A page that is not listed belongs to the one that leads to it.
+    let current = move || {
+        let here = match route.page() {
+            Page::Differences => Page::How,
+            listed => listed,
+        };
+        (here == page).then_some("page")
+    };
     view! { <a href=address aria-current=current>{page.title()}</a> }
 }
 
@@ -83,6 +132,44 @@ fn Remarks() -> impl IntoView {
                 <ul>{items}</ul>
             </Notice>
         </Show>
+    }
+    .into_any()
+}
+
+/// Why the last result could not be kept.
+#[component]
+fn KeepProblem(
+    /// What keeps it.
+    keeper: Keeper,
+) -> impl IntoView {
+    let problem = keeper.problem;
+    view! {
+        <Show when=move || problem.with(|p| !p.is_empty())>
+            <Notice tone=Tone::Warn title=problem on_close=move |()| problem.set(String::new()) />
+        </Show>
+    }
+    .into_any()
+}
+
+/// Forgets what this browser keeps of the visitor.
+#[component]
+fn Forget(
+    /// What keeps it.
+    keeper: Keeper,
+) -> impl IntoView {
+    let said = RwSignal::new("");
+    let forget = move |_| {
+        keeper.forget();
+        said.set("Forgotten: this browser keeps nothing of yours.");
+    };
+    view! {
+        <span>
+            <button type="button" class="button button--bare button--small" id="forget"
+                title="Settings and results that this browser keeps for your next visit" on:click=forget>
+                "Forget everything"
+            </button>
+            <span role="status">{said}</span>
+        </span>
     }
     .into_any()
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use gloo::{
-    events::EventListener,
+    events::{EventListener, EventListenerOptions},
     render::{AnimationFrame, request_animation_frame},
     timers::callback::Timeout,
 };
@@ -15,8 +15,8 @@ use leptos::{html::Canvas, prelude::*};
 use wasm_bindgen::{JsCast as _, closure::Closure, prelude::wasm_bindgen};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    Blob, BlobPropertyBag, Element, HtmlAnchorElement, HtmlCanvasElement, MediaQueryList, Response,
-    Url,
+    Blob, BlobPropertyBag, Element, File, HtmlAnchorElement, HtmlCanvasElement, MediaQueryList,
+    Response, Url,
 };
 
 #[wasm_bindgen]
@@ -239,6 +239,39 @@ fn save_blob(name: &str, blob: &Blob) {
     }
     // The download has its own hold on the data by then.
     Timeout::new(10_000, move || drop(Url::revoke_object_url(&url))).forget();
+}
+
+/// A file made of text, as if the visitor had chosen it.
+pub fn file(name: &str, text: &str) -> Option<File> {
+    let parts = Array::of1(&text.into());
+    File::new_with_str_sequence(&parts, name).ok()
+}
+
+/// The text of a file of the visitor.
+pub async fn read_text(file: &File) -> Result<String, String> {
+    let text = JsFuture::from(file.text()).await;
+    text.ok()
+        .and_then(|text| text.as_string())
+        .ok_or_else(|| "the browser could not read it".to_owned())
+}
+
+/// What the browser calls itself.
+pub fn name() -> String {
+    web_sys::window()
+        .and_then(|window| window.navigator().user_agent().ok())
+        .unwrap_or_default()
+}
+
+/// A file that is dropped beside its place must not take the page's.
+pub fn refuse_drops() {
+    let Some(window) = web_sys::window() else {
+        return;
+    };
+    for kind in ["dragover", "drop"] {
+        let options = EventListenerOptions::enable_prevent_default();
+        let refuse = |event: &web_sys::Event| event.prevent_default();
+        EventListener::new_with_options(&window, kind, options, refuse).forget();
+    }
 }
 
 /// Copies text; says whether the browser allowed it.

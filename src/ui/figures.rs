@@ -1,8 +1,8 @@
 //! The charts of a report.
 
 use crate::{
-    charts::{self, Axis, Chart, Hue, LineChart, ScatterChart, Series, number},
-    experiments::report::{Identified, Motion, Report},
+    charts::{self, Axis, Chart, Hue, LineChart, ScatterChart, Series, Table, number},
+    experiments::report::{Adaptation, Identified, Motion},
 };
 
 /// The loss of a run over its steps.
@@ -18,10 +18,9 @@ pub fn loss_chart(method: &str, losses: &[(usize, f64)]) -> Chart {
 }
 
 /// Predicted against true targets.
-pub fn prediction_chart(report: &Report) -> Chart {
-    let (symbol, unit) = &report.adaptation.target;
-    let points = report
-        .adaptation
+pub fn prediction_chart(method: &str, adaptation: &Adaptation) -> Chart {
+    let (symbol, unit) = &adaptation.target;
+    let points = adaptation
         .predictions
         .iter()
         .map(|&(truth, predicted)| [truth, predicted])
@@ -30,11 +29,7 @@ pub fn prediction_chart(report: &Report) -> Chart {
         title: "Predictions on samples that were not used".to_owned(),
         x: Axis::linear(format!("true {symbol}"), unit.clone()),
         y: Axis::linear(format!("predicted {symbol}"), unit.clone()),
-        series: vec![Series::new(
-            &report.spec.method,
-            Hue::of_method(&report.spec.method),
-            points,
-        )],
+        series: vec![Series::new(method, Hue::of_method(method), points)],
         diagonal: true,
         ..ScatterChart::default()
     })
@@ -51,6 +46,28 @@ pub fn tracking_chart(method: &str, motion: &Motion) -> Chart {
         series: vec![Series::new(method, Hue::of_method(method), points)],
         ..LineChart::default()
     })
+}
+
+/// True against identified parameters.
+pub fn identified_table(identified: &[Identified]) -> Table {
+    let mut table = Table::new(
+        "Identified parameters",
+        ["Parameter", "True", "Identified", "Off by"],
+    );
+    for parameter in identified {
+        let off = 100.0 * (parameter.estimate - parameter.truth) / parameter.truth;
+        table.push([
+            format!("{} {}", parameter.name, parameter.symbol),
+            format!(
+                "{} {}",
+                number::significant(parameter.truth, 5),
+                parameter.unit
+            ),
+            identified_text(parameter),
+            format!("{off:+.2} %"),
+        ]);
+    }
+    table
 }
 
 /// An identified value with its standard error and unit.

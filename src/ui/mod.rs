@@ -15,11 +15,29 @@ pub mod browser;
 #[cfg(target_arch = "wasm32")]
 pub mod components;
 #[cfg(target_arch = "wasm32")]
+pub mod data_session;
+#[cfg(target_arch = "wasm32")]
+pub mod keeper;
+#[cfg(target_arch = "wasm32")]
+pub mod measuring;
+#[cfg(target_arch = "wasm32")]
+pub mod more;
+#[cfg(target_arch = "wasm32")]
+pub mod offline;
+#[cfg(target_arch = "wasm32")]
+pub mod outside;
+#[cfg(target_arch = "wasm32")]
 pub mod pages;
+#[cfg(target_arch = "wasm32")]
+pub mod reruns;
 #[cfg(target_arch = "wasm32")]
 pub mod route;
 #[cfg(target_arch = "wasm32")]
 pub mod session;
+#[cfg(target_arch = "wasm32")]
+pub mod storage;
+#[cfg(target_arch = "wasm32")]
+pub mod text_file;
 
 /// Puts the site into the page.
 #[cfg(target_arch = "wasm32")]

@@ -4,7 +4,10 @@ use gloo::events::EventListener;
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
-use crate::experiments::link::{Link, Page, Remark};
+use crate::experiments::{
+    link::{Link, Page, Remark},
+    spec::Spec,
+};
 
 /// Where the visitor is. Back and forward change it, and so does every link.
 #[derive(Clone, Copy)]
@@ -52,6 +55,16 @@ impl Route {
         self.remarks.get()
     }
 
+    /// Takes over settings, without a word in the address.
+    pub fn adopt(&self, spec: Spec) {
+        self.link.update(|link| link.spec = spec);
+    }
+
+    /// Whether the address says nothing, as it does at the first visit.
+    pub fn is_bare() -> bool {
+        !fragment().contains('?')
+    }
+
     /// Forgets the remarks.
     pub fn dismiss(&self) {
         self.remarks.set(Vec::new());
@@ -65,6 +78,10 @@ impl Route {
         }
         self.remarks.set(Vec::new());
         self.link.set(link);
+        // The browser is silent about this, and the site's other program reads the address too.
+        if let Ok(event) = web_sys::Event::new("hashchange") {
+            let _ = window().dispatch_event(&event);
+        }
     }
 
     /// Goes somewhere, with an entry in the history.

@@ -1,13 +1,15 @@
 //! The experiment that runs, kept while the visitor moves between pages.
 
 use leptos::prelude::*;
+use web_sys::Blob;
 
 use crate::{
     engine::{
         client::Engine,
-        protocol::{DeviceUsed, Event, Progress, Work},
+        protocol::{DeviceUsed, Event, Progress, Weights, Work},
     },
     experiments::{
+        explore::{self, Answer},
         report::{Partial, Report},
         spec::Spec,
     },
@@ -52,8 +54,24 @@ pub struct Session {
     pub notes: RwSignal<Vec<String>>,
     /// Where it runs.
     pub device: RwSignal<Option<DeviceUsed>>,
+    /// What is being prepared, in words; empty once that is done.
+    pub preparing: RwSignal<String>,
+    /// The trained model as the bytes of a safetensors file; empty without one.
+    pub weights: RwSignal<Vec<u8>>,
     /// The result.
     pub report: RwSignal<Option<Report>>,
+    /// Every result since the page was opened, the last of each experiment.
+    pub runs: RwSignal<Vec<Report>>,
+    /// Experiments that run after this one.
+    pub queue: RwSignal<Vec<Spec>>,
+    /// What the model says of the environment on the page.
+    pub answer: RwSignal<Option<Answer>>,
+    /// Why it says nothing; empty if it does.
+    pub no_answer: RwSignal<String>,
+    /// Asked while another question was under way.
+    waiting: StoredValue<Option<Spec>>,
+    /// What the model of an earlier visit was trained for; the engine gets it with the first question.
+    earlier: StoredValue<Option<Spec>>,
 }
 
 impl Session {
@@ -66,30 +84,160 @@ impl Session {
             losses: RwSignal::default(),
             notes: RwSignal::default(),
             device: RwSignal::default(),
+            preparing: RwSignal::default(),
+            weights: RwSignal::default(),
             report: RwSignal::default(),
+            runs: RwSignal::default(),
+            queue: RwSignal::default(),
+            answer: RwSignal::default(),
+            no_answer: RwSignal::default(),
+            waiting: StoredValue::default(),
+            earlier: StoredValue::default(),
+        }
+    }
+
+    /// Runs experiments one after the other.
+    pub fn start_all(self, specs: impl IntoIterator<Item = Spec>) {
+        self.cancel();
+        self.queue.set(specs.into_iter().collect());
+        self.start_next();
+    }
+
+    fn start_next(self) {
+        let next = self
+            .queue
+            .try_update(|queue| (!queue.is_empty()).then(|| queue.remove(0)));
+        if let Some(Some(spec)) = next {
+            self.run(spec);
+        }
+    }
+
+    /// Asks the model at hand about an environment; only the last of many questions is answered.
+    /// Training is not disturbed.
+    pub fn ask(self, spec: Spec) {
+        let busy = self.engine.with_value(Engine::is_busy);
+        if self.status.with_untracked(Status::is_active) {
+            return;
+        }
+        if busy {
+            return self.waiting.set_value(Some(spec));
+        }
+        if let Some(Some(earlier)) = self.earlier.try_update_value(Option::take) {
+            self.waiting.set_value(Some(spec));
+            return self.hand_over(earlier);
+        }
+        let trained = self
+            .runs
+            .with_untracked(|runs| runs.iter().any(|run| spec.trains_like(&run.spec)));
+        if !trained && explore::shipped_file(&spec).is_none() {
+            let why = "There is no model of these settings yet. Press Train to make one.";
+            return self.no_answer.set(why.to_owned());
+        }
+        self.engine.with_value(|engine| {
+            engine.start(Work::Explore(spec), move |event| self.hear_answer(event))
+        });
+    }
+
+    /// Gives the engine the model of an earlier visit.
+    fn hand_over(self, spec: Spec) {
+        let weights = Weights(self.weights.get_untracked());
+        let spec = Box::new(spec);
+        self.engine.with_value(|engine| {
+            engine.start(Work::Adopt { spec, weights }, move |event| {
+                self.hear_answer(event)
+            })
+        });
+    }
+
+    fn hear_answer(self, event: Event) {
+        match event {
+            Event::Answered(answer) => {
+                self.no_answer.set(String::new());
+                self.answer.set(Some(*answer));
+            }
+            Event::Failed(message) => self.no_answer.set(message),
+            Event::Done => {}
+            Event::Cancelled => return,
+            _ => return,
+        }
+        let waiting = self.waiting.try_update_value(Option::take);
+        if let Some(Some(spec)) = waiting {
+            self.ask(spec);
         }
     }
 
     /// Runs an experiment instead of the one that runs.
     pub fn start(self, spec: Spec) {
         self.cancel();
+        self.run(spec);
+    }
+
+    fn run(self, spec: Spec) {
+        self.launch(Work::Experiment(spec), move |event| self.hear(event));
+    }
+
+    /// Does some work instead of what runs; the listener hears of every event.
+    pub fn begin(self, work: Work, listener: impl Fn(Event) + 'static) {
+        self.cancel();
+        self.launch(work, listener);
+    }
+
+    fn launch(self, work: Work, listener: impl Fn(Event) + 'static) {
+        self.clear();
+        self.engine
+            .with_value(|engine| engine.start(work, listener));
+        // Only now: what ran before has said by now that it was cancelled.
         self.status.set(Status::Preparing);
+    }
+
+    /// Gives the engine a file to read.
+    pub fn offer(self, file: Blob) {
+        self.engine.with_value(|engine| engine.offer(file));
+    }
+
+    /// Shows a result from elsewhere: of an earlier visit or of a file.
+    pub fn show(self, report: Report, weights: Vec<u8>) {
+        self.forget();
+        self.losses.set(report.losses.clone());
+        self.device.set(Some(report.device.clone()));
+        if !weights.is_empty() {
+            self.earlier.set_value(Some(report.spec.clone()));
+            self.runs.set(vec![report.clone()]);
+        }
+        self.weights.set(weights);
+        self.answer.set(Some(Answer::from(&report)));
+        self.report.set(Some(report));
+    }
+
+    /// Stops what runs and forgets what was found.
+    pub fn forget(self) {
+        self.cancel();
+        self.clear();
+        self.runs.set(Vec::new());
+        self.answer.set(None);
+        self.no_answer.set(String::new());
+    }
+
+    fn clear(self) {
+        self.status.set(Status::Idle);
         self.progress.set(None);
         self.losses.set(Vec::new());
         self.notes.set(Vec::new());
         self.device.set(None);
+        self.preparing.set(String::new());
+        self.weights.set(Vec::new());
+        self.earlier.set_value(None);
         self.report.set(None);
-        self.engine.with_value(|engine| {
-            engine.start(Work::Experiment(spec), move |event| self.hear(event))
-        });
     }
 
-    /// Stops the experiment.
+    /// Stops the experiment and those that wait.
     pub fn cancel(self) {
+        self.queue.set(Vec::new());
         self.engine.with_value(Engine::cancel);
     }
 
-    fn hear(self, event: Event) {
+    /// Takes in what the engine says.
+    pub fn hear(self, event: Event) {
         match event {
             Event::Started { device } => self.device.set(Some(device)),
             Event::Note(note) => self.notes.update(|notes| notes.push(note)),
@@ -99,14 +247,27 @@ impl Session {
                     .update(|losses| losses.push((progress.step, progress.loss)));
                 self.progress.set(Some(progress));
             }
-            Event::Partial(Partial::Data { .. } | Partial::Adapted(_)) | Event::Ticks { .. } => {}
+            Event::Partial(Partial::Making { done, of }) => self
+                .preparing
+                .set(format!("simulating environment {done} of {of}")),
+            Event::Weights(weights) => self.weights.set(weights.0),
             Event::Finished(report) => {
                 self.losses.set(report.losses.clone());
+                self.answer.set(Some(Answer::from(&*report)));
+                self.runs.update(|runs| {
+                    runs.retain(|other| other.spec != report.spec);
+                    runs.push((*report).clone());
+                });
                 self.report.set(Some(*report));
                 self.status.set(Status::Finished);
+                self.start_next();
             }
             Event::Cancelled => self.status.set(Status::Cancelled),
-            Event::Failed(message) => self.status.set(Status::Failed(message)),
+            Event::Failed(message) => {
+                self.status.set(Status::Failed(message));
+                self.start_next();
+            }
+            _ => {}
         }
     }
 }

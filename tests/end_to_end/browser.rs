@@ -5,6 +5,7 @@ use std::{
     net::TcpListener,
     path::Path,
     process::{Child, Command, Stdio},
+    sync::Mutex,
     time::Duration,
 };
 
@@ -26,7 +27,7 @@ pub struct Site {
     pub client: Client,
     /// Address of the front page.
     pub address: String,
-    _server: Process,
+    server: Mutex<Option<Process>>,
     _driver: Process,
 }
 
@@ -68,11 +69,16 @@ impl Site {
         let site = Self {
             client,
             address,
-            _server: server,
+            server: Mutex::new(Some(server)),
             _driver: driver,
         };
         site.visit("").await;
         site
+    }
+
+    /// Ends the server, as if the network were gone.
+    pub fn stop_server(&self) {
+        self.server.lock().unwrap().take();
     }
 
     /// Goes to a link of the site, as a fresh load.
@@ -97,9 +103,14 @@ impl Site {
 
     /// Waits until an element's text contains `part`, and gives the text.
     pub async fn wait_for_text(&self, css: &str, part: &str) -> String {
+        self.wait_long_for_text(css, part, PATIENCE).await
+    }
+
+    /// The same for something that takes longer.
+    pub async fn wait_long_for_text(&self, css: &str, part: &str, patience: Duration) -> String {
         let begun = Instant::now();
         let mut last = String::new();
-        while begun.elapsed() < PATIENCE {
+        while begun.elapsed() < patience {
             if let Ok(element) = self.client.find(Locator::Css(css)).await
                 && let Ok(text) = element.text().await
             {

@@ -4,6 +4,10 @@
 fn main() {}
 
 #[cfg(not(target_arch = "wasm32"))]
+mod data_train;
+#[cfg(not(target_arch = "wasm32"))]
+mod figures;
+#[cfg(not(target_arch = "wasm32"))]
 mod merits;
 #[cfg(not(target_arch = "wasm32"))]
 mod output;
@@ -13,6 +17,10 @@ mod pretrain;
 mod serve;
 #[cfg(not(target_arch = "wasm32"))]
 mod systems;
+#[cfg(not(target_arch = "wasm32"))]
+mod table;
+#[cfg(not(target_arch = "wasm32"))]
+mod track;
 #[cfg(not(target_arch = "wasm32"))]
 mod train;
 
@@ -39,10 +47,18 @@ enum Command {
     Train(train::Train),
     /// Train the models that are shipped with the site.
     Pretrain(pretrain::Pretrain),
+    /// Train and evaluate every method on every system, as the paper's tables do.
+    Table(table::Table),
+    /// Compute the curves of the paper's figures.
+    Figures(figures::Figures),
     /// Identify the parameters of many random environments.
     Identify(merits::Identify),
-    /// Change the cart's mass in many adaptive runs, without telling the controller.
+    /// Change a mass in many adaptive runs, without telling the controller.
     Adaptive(merits::Adaptive),
+    /// Follow the swing-up of many cartpoles or arms with different models.
+    Track(track::Track),
+    /// Identify from planned measurements, against random points or a sine.
+    Design(track::DesignTrials),
     /// List the systems with their parameters, units and ranges.
     Systems,
     /// Simulate a robot and write its states as CSV.
@@ -53,6 +69,8 @@ enum Command {
     Reference,
     /// Write a data set, one CSV file an environment.
     Data(systems::Data),
+    /// Learn from a CSV file and adapt to one of its environments.
+    DataTrain(data_train::DataTrain),
 }
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -62,13 +80,18 @@ impl Command {
             Self::Serve(serve) => serve.run(),
             Self::Train(train) => train.run(),
             Self::Pretrain(pretrain) => pretrain.run(),
+            Self::Table(table) => table.run(),
+            Self::Figures(figures) => figures.run(),
             Self::Identify(identify) => identify.run(),
             Self::Adaptive(adaptive) => adaptive.run(),
+            Self::Track(track) => track.run(),
+            Self::Design(design) => design.run(),
             Self::Systems => systems::list(),
             Self::Simulate(simulate) => simulate.run(),
             Self::Field(field) => field.run(),
             Self::Reference => systems::write_reference(),
             Self::Data(data) => data.run(),
+            Self::DataTrain(train) => train.run(),
         }
     }
 }

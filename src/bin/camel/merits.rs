@@ -1,17 +1,24 @@
 //! Figures of merit over many trials: identification from shots, adaptive control without an oracle.
 
-use std::{fs, path::PathBuf, sync::Arc};
+use std::{fs, path::PathBuf, sync::Arc, time::Duration};
 
 use camel_lab::{
-    control::trials::{AdaptiveTrials, adaptive_trials},
+    control::trials::{
+        AdaptiveReport, AdaptiveTrials, BUDGET, Trials, UpkieTrials, adaptive_trials,
+    },
     experiments::evaluate::{identify_by_map, known_parameters},
-    identification::{online::Estimate, trials::identify_trials},
+    identification::{
+        identifier::Identifier, online::Estimate, trials::identify_trials, window::WindowAdaptation,
+    },
     learners::{Model, weights},
     systems::{self, System},
 };
 use serde::Serialize;
 
 use crate::{output::write, pretrain::train};
+
+/// Observations to which methods without a recursion adapt in every step.
+const ADAPTATION_WINDOW: usize = 50;
 
 /// Where a model comes from and where figures go.
 #[derive(clap::Args)]
@@ -107,36 +114,56 @@ impl Identify {
 pub struct Adaptive {
     #[command(flatten)]
     source: Source,
-    /// Factor on the cart's mass.
-    #[arg(long, default_value_t = 2.0)]
-    factor: f64,
+    /// Factor on the mass; 2 for the cartpole's cart and 4 for Upkie's torso if left out.
+    #[arg(long)]
+    factor: Option<f64>,
+    /// Time that a tick may take [ms].
+    #[arg(long, default_value_t = 1e3 * BUDGET.as_secs_f64())]
+    budget_ms: f64,
 }
 
 impl Adaptive {
-    /// Lets the cart's mass change in many runs.
+    /// Lets a mass change in many runs.
     pub fn run(self) -> Result<(), String> {
-        if self.source.system != "cartpole" {
-            return Err(format!(
-                "adaptive trials are for the cartpole, but the system is '{}'",
-                self.source.system
-            ));
-        }
-        let (system, model) = self.source.load()?;
-        let known = known_parameters(system.as_ref(), &model, self.source.seed).map_err(text)?;
-        let known = known.ok_or_else(|| {
-            format!(
-                "{} does not identify online: it is not affine in its context",
-                self.source.method
-            )
-        })?;
-        let setting = AdaptiveTrials {
-            factor: self.factor,
-            ..AdaptiveTrials::default()
-        };
-        let online = || Ok(known.online(setting.disturbance)?);
-        let report = adaptive_trials(&setting, self.source.trials, self.source.seed, online)
-            .map_err(text)?;
+        let budget = Duration::try_from_secs_f64(1e-3 * self.budget_ms)
+            .ok()
+            .filter(|budget| !budget.is_zero())
+            .ok_or_else(|| format!("the budget must be above 0 ms, but is {}", self.budget_ms))?;
+        let report = match self.source.system.as_str() {
+            "cartpole" => {
+                let mut setting = AdaptiveTrials::default();
+                setting.factor = self.factor.unwrap_or(setting.factor);
+                let noise = setting.disturbance;
+                self.report(&setting, noise, budget)
+            }
+            "upkie" => {
+                let mut setting = UpkieTrials::default();
+                setting.factor = self.factor.unwrap_or(setting.factor);
+                self.report(&setting, 0.0, budget)
+            }
+            other => Err(format!(
+                "adaptive trials are for cartpole and upkie, but the system is '{other}'"
+            )),
+        }?;
         self.source.write(&report)
+    }
+
+    /// CAMEL by recursive least squares, every other method by its own rule on a window.
+    fn report(
+        &self,
+        setting: &impl Trials,
+        noise: f64,
+        budget: Duration,
+    ) -> Result<AdaptiveReport, String> {
+        let (trials, seed) = (self.source.trials, self.source.seed);
+        let (system, model) = self.source.load()?;
+        if model.settings().method != "camel" {
+            let fresh = || Ok(WindowAdaptation::new(model.clone(), ADAPTATION_WINDOW, 1)?);
+            return adaptive_trials(setting, trials, seed, budget, fresh).map_err(text);
+        }
+        let known = Identifier::of_model(&model, system.as_ref(), seed).map_err(text)?;
+        let fresh = || Ok(known.online(noise)?);
+        adaptive_trials(setting, trials, seed, budget, fresh).map_err(text)
     }
 }
 

@@ -1,11 +1,17 @@
 //! Trains the models that are shipped with the site.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use camel_lab::{
-    learners::{METHODS, Model, Settings, Trainer, weights},
+    experiments::training,
+    learners::{METHODS, Model, Settings, weights},
     systems::{self, Split},
 };
+
+use crate::output::cannot_write;
 
 /// Arguments of `camel pretrain`.
 #[derive(clap::Args)]
@@ -32,15 +38,10 @@ impl Pretrain {
             .filter(|method| !method.zero_shot)
             .map(|method| method.name)
             .collect();
-        fs::create_dir_all(&self.out)
-            .map_err(|error| format!("cannot make {}: {error}", self.out.display()))?;
         for system in or_all(&self.systems, &systems::NAMES) {
             for method in or_all(&self.methods, &trained) {
                 let model = train(&system, &method, self.seed)?;
-                let file = self.out.join(format!("{system}-{method}.safetensors"));
-                let bytes = weights::export(&model).map_err(|error| error.to_string())?;
-                fs::write(&file, bytes)
-                    .map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+                let file = save(&model, &self.out, &system, &method)?;
                 eprintln!(
                     "{}: validation error {:.3e}",
                     file.display(),
@@ -52,7 +53,8 @@ impl Pretrain {
     }
 }
 
-fn or_all(given: &[String], all: &[&str]) -> Vec<String> {
+/// The given names, or all there are.
+pub fn or_all(given: &[String], all: &[&str]) -> Vec<String> {
     if given.is_empty() {
         all.iter().map(|&name| name.to_owned()).collect()
     } else {
@@ -62,21 +64,25 @@ fn or_all(given: &[String], all: &[&str]) -> Vec<String> {
 
 /// Trains one model with its recommended settings.
 pub fn train(system: &str, method: &str, seed: u64) -> Result<Model, String> {
-    let text = |error: &dyn std::error::Error| error.to_string();
-    let settings = Settings::new(system, method).map_err(|error| text(&error))?;
-    let system = systems::by_name(system).map_err(|error| text(&error))?;
+    let settings = Settings::new(system, method).map_err(|error| error.to_string())?;
+    let system = systems::by_name(system).map_err(|error| error.to_string())?;
     let environments = system.environments(Split::Train, seed);
-    let tasks: Result<Vec<_>, _> = environments
-        .iter()
-        .map(|phi| system.task(phi, Split::Train, seed))
-        .collect();
-    let tasks = tasks.map_err(|error| text(&error))?;
-    let device = burn::tensor::Device::flex();
-    let mut trainer =
-        Trainer::new(&settings, &tasks, seed, &device).map_err(|error| text(&error))?;
-    pollster::block_on(async {
-        trainer.run(500, |_| ()).await?;
-        trainer.finish().await
-    })
-    .map_err(|error| text(&error))
+    let trained = training::train(system.as_ref(), &settings, &environments, seed, |_, _| ());
+    trained
+        .map(|(model, _)| model)
+        .map_err(|error| error.to_string())
+}
+
+/// Writes one model.
+pub fn save(model: &Model, folder: &Path, system: &str, method: &str) -> Result<PathBuf, String> {
+    let file = weights_file(folder, system, method);
+    let bytes = weights::export(model).map_err(|error| error.to_string())?;
+    fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+    fs::write(&file, bytes).map_err(|error| cannot_write(&file, &error))?;
+    Ok(file)
+}
+
+/// Where a model is kept.
+pub fn weights_file(folder: &Path, system: &str, method: &str) -> PathBuf {
+    folder.join(format!("{system}-{method}.safetensors"))
 }

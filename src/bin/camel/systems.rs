@@ -178,12 +178,7 @@ fn text(error: impl ToString) -> String {
 }
 
 fn typical(system: &dyn System) -> Vec<f64> {
-    system
-        .description()
-        .parameters
-        .iter()
-        .map(|parameter| parameter.typical)
-        .collect()
+    system.description().typical()
 }
 
 fn read_inputs(spec: &str, steps: usize, dt: f64) -> Result<Vec<f64>, String> {

@@ -57,13 +57,13 @@ fn follow(job: Job) -> Result<Report, String> {
                 "\rstep {}/{}  loss {:.3e}  {:.0} steps/s  {:.0} s left   ",
                 p.step, p.steps, p.loss, p.steps_per_second, p.seconds_left
             ),
-            Event::Partial(_) | Event::Ticks { .. } => {}
             Event::Finished(report) => {
                 eprintln!();
                 return Ok(*report);
             }
             Event::Cancelled => return Err("the run was cancelled".to_owned()),
             Event::Failed(message) => return Err(message),
+            _ => {}
         }
     }
     Err("the run ended without a result".to_owned())

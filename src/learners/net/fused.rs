@@ -264,9 +264,11 @@ impl Arguments {
 }
 
 /// Numbers that a tensor can hold.
-trait Number: Stored {
+pub trait Number: Stored {
     /// The numbers of a contiguous tensor.
     fn slice(tensor: &FlexTensor) -> &[Self];
+    /// The numbers of a tensor that was not sliced, to be changed; copied first if others hold them.
+    fn slice_mut(tensor: &mut FlexTensor) -> &mut [Self];
     /// A tensor of these numbers.
     fn tensor(values: Vec<Self>, shape: Shape) -> FlexTensor;
 }
@@ -276,6 +278,10 @@ macro_rules! number {
         impl Number for $type {
             fn slice(tensor: &FlexTensor) -> &[Self] {
                 &tensor.storage::<Self>()[..tensor.layout().num_elements()]
+            }
+
+            fn slice_mut(tensor: &mut FlexTensor) -> &mut [Self] {
+                tensor.storage_mut::<Self>()
             }
 
             fn tensor(values: Vec<Self>, shape: Shape) -> FlexTensor {

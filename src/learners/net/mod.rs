@@ -31,8 +31,10 @@ use burn::{
 use rand::{Rng, RngExt as _};
 use thiserror::Error;
 
+pub(super) use fused::Number;
 pub use kernel::Scratch;
 pub use scalar::Scalar;
+pub(super) use store::{Block, with_scratch};
 
 /// A multilayer perceptron d → h₁ → … → o, tanh between the layers, the last layer linear.
 ///
@@ -237,10 +239,10 @@ impl Mlp {
 }
 
 /// Whether the kernel computes with the memory of this tensor.
-fn is_fused(weights: &Tensor<2>) -> bool {
-    let device = weights.device().inner();
+pub(super) fn is_fused<const D: usize>(tensor: &Tensor<D>) -> bool {
+    let device = tensor.device().inner();
     matches!(device.as_dispatch(), DispatchDevice::Flex(_))
-        && matches!(weights.dtype(), DType::F32 | DType::F64)
+        && matches!(tensor.dtype(), DType::F32 | DType::F64)
 }
 
 #[cfg(test)]

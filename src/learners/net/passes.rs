@@ -170,11 +170,14 @@ pub fn layer_input<'a, T>(
     (values, layer.input_width, layer.input)
 }
 
-/// Copies padded rows to rows without padding.
+/// Copies padded rows to rows without padding. Column by column: the rows are so short that copying
+/// each would cost a call.
 #[inline(always)]
 pub fn copy_columns<T: Copy>((from, width): (&[T], usize), (to, columns): (&mut [T], usize)) {
-    for (from, to) in from.chunks_exact(width).zip(to.chunks_exact_mut(columns)) {
-        to.copy_from_slice(&from[..columns]);
+    for column in 0..columns {
+        let from = from[column..].iter().step_by(width);
+        let to = to[column..].iter_mut().step_by(columns);
+        to.zip(from).for_each(|(to, from)| *to = *from);
     }
 }
 
@@ -191,8 +194,10 @@ pub fn add_columns<T: Scalar>((from, width): (&[T], usize), (to, columns): (&mut
 /// Copies rows to padded rows.
 #[inline(always)]
 pub fn spread_columns<T: Scalar>((from, columns): (&[T], usize), (to, width): (&mut [T], usize)) {
-    for (from, to) in from.chunks_exact(columns).zip(to.chunks_exact_mut(width)) {
-        to[..columns].copy_from_slice(from);
-        to[columns..].fill(T::ZERO);
+    to.fill(T::ZERO);
+    for column in 0..columns {
+        let from = from[column..].iter().step_by(columns);
+        let to = to[column..].iter_mut().step_by(width);
+        to.zip(from).for_each(|(to, from)| *to = *from);
     }
 }

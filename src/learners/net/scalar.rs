@@ -12,6 +12,7 @@ pub trait Scalar:
     + Sync
     + ops::Add<Output = Self>
     + ops::AddAssign
+    + ops::Div<Output = Self>
     + ops::Mul<Output = Self>
     + ops::Neg<Output = Self>
     + ops::Sub<Output = Self>
@@ -24,6 +25,15 @@ pub trait Scalar:
 
     /// tanh, within 2e-7 in `f32` and 1e-15 in `f64`.
     fn tanh(self) -> Self;
+
+    /// √.
+    fn sqrt(self) -> Self;
+
+    /// The nearest number.
+    fn from_f64(value: f64) -> Self;
+
+    /// The same number.
+    fn to_f64(self) -> f64;
 
     /// `self · factor + term`, rounded once.
     fn fused_multiply_add(self, factor: Self, term: Self) -> Self;
@@ -39,6 +49,21 @@ impl Scalar for f32 {
     }
 
     #[inline(always)]
+    fn sqrt(self) -> Self {
+        f32::sqrt(self)
+    }
+
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        value as Self
+    }
+
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+
+    #[inline(always)]
     fn fused_multiply_add(self, factor: Self, term: Self) -> Self {
         self.mul_add(factor, term)
     }
@@ -51,6 +76,21 @@ impl Scalar for f64 {
     #[inline(always)]
     fn tanh(self) -> Self {
         double_tanh(self)
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        f64::sqrt(self)
+    }
+
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        self
     }
 
     #[inline(always)]

@@ -87,6 +87,13 @@ impl<T: Stored> Block<T> {
         };
         Self { values, length }
     }
+
+    /// A block of zeros.
+    pub fn zeros(length: usize) -> Self {
+        let mut block = Self::of_any_content(length);
+        block.fill(T::ZERO);
+        block
+    }
 }
 
 impl<T: Stored> Drop for Block<T> {

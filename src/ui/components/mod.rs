@@ -2,6 +2,7 @@
 
 mod chart_view;
 mod data_table;
+mod drop_zone;
 mod field_canvas;
 mod menu;
 mod notice;
@@ -17,6 +18,7 @@ mod tabs;
 
 pub use chart_view::ChartView;
 pub use data_table::DataTable;
+pub use drop_zone::DropZone;
 pub use field_canvas::FieldCanvas;
 pub use menu::{Menu, MenuItem};
 pub use notice::{Notice, Tone};

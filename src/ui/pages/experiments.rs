@@ -1,5 +1,7 @@
 //! One experiment: its settings, its training, its results.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 
 use crate::{
@@ -9,20 +11,31 @@ use crate::{
     },
     systems,
     ui::{
-        pages::experiments::{
-            results::Results,
-            run_panel::{RunPanel, SharePanel},
-            settings::SettingsForm,
+        pages::{
+            chooser::Chooser,
+            experiments::{
+                adaptive::Adaptive,
+                comparison::Comparison,
+                explorer::Explorer,
+                run_panel::{RunPanel, SharePanel},
+                settings::SettingsForm,
+                transfer::Transfer,
+            },
         },
         route::Route,
         session::Session,
     },
 };
 
+mod adaptive;
+mod comparison;
+mod explorer;
 mod motion_view;
-mod results;
-mod run_panel;
-mod settings;
+mod pictures;
+pub(super) mod results;
+pub(super) mod run_panel;
+pub(super) mod settings;
+mod transfer;
 
 /// The page of one experiment.
 #[component]
@@ -46,7 +59,14 @@ pub fn Experiments() -> impl IntoView {
             page: Page::Experiments,
             spec,
             run: false,
+            view: String::new(),
         })
+    };
+    let name = Memo::new(move |_| spec.with(|spec| spec.system.clone()));
+    let explorer = move || {
+        systems::by_name(&name.get())
+            .ok()
+            .map(|system| view! { <Explorer system=Arc::from(system) /> })
     };
     view! {
         <header class="page-head">
@@ -56,6 +76,7 @@ pub fn Experiments() -> impl IntoView {
                 "Train a model on several environments, then adapt it to one that it has never seen, from a few samples."
             </p>
         </header>
+        <Chooser page=Page::Experiments chosen=name />
         <div class="split">
             <aside class="split__aside stack">
                 <SettingsForm spec=spec change=Callback::new(change) />
@@ -63,7 +84,10 @@ pub fn Experiments() -> impl IntoView {
             </aside>
             <div class="stack">
                 <RunPanel spec=spec />
-                <Results />
+                {explorer}
+                <Adaptive system=name />
+                <Comparison spec=spec />
+                <Transfer />
             </div>
         </div>
     }

@@ -5,21 +5,24 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use crate::{
+    experiments::link::Page,
     systems::{self, System},
     ui::{
-        pages::gallery::{
-            chooser::Chooser, field_stage::FieldStage, parameters::Parameters,
-            robot_stage::RobotStage, setting::Setting, share::SharePanel,
+        pages::{
+            chooser::Chooser,
+            gallery::{
+                field_stage::FieldStage, parameters::Parameters, robot_stage::RobotStage,
+                setting::Setting, share::SharePanel,
+            },
         },
         route::Route,
     },
 };
 
-mod chooser;
 mod field_stage;
-mod parameters;
+pub(super) mod parameters;
 mod robot_stage;
-mod setting;
+pub(super) mod setting;
 mod share;
 mod words;
 
@@ -41,7 +44,7 @@ pub fn Gallery() -> impl IntoView {
                 "this is what the models have to find out from a few samples."
             </p>
         </header>
-        <Chooser chosen=name />
+        <Chooser page=Page::Gallery chosen=name />
         {stage}
     }
     .into_any()

@@ -19,23 +19,30 @@ const PAUSE: f64 = 1.0;
 /// The robot, with the reference as a ghost behind it.
 #[component]
 pub fn MotionView(
-    /// Name of the robot.
-    system: String,
-    /// Name of the method, for its colour.
-    method: String,
-    /// What happened.
-    motion: Motion,
+    /// Names of the robot and of the method, and what happened.
+    motion: Memo<Option<(String, String, Motion)>>,
 ) -> impl IntoView {
     let running = RwSignal::new(!browser::reduced_motion());
     let time = RwSignal::new(0.0);
-    let length = motion.dt * motion.states.len() as f64;
-    browser::animate(running.into(), move |milliseconds| {
-        time.update(|time| *time = (*time + milliseconds / 1e3) % (length + PAUSE));
+    let length = Memo::new(move |_| {
+        motion.with(|m| {
+            m.as_ref()
+                .map_or(1.0, |(.., m)| m.dt * m.states.len() as f64)
+        })
     });
-    let hue = Hue::of_method(&method);
+    browser::animate(running.into(), move |milliseconds| {
+        time.update(|time| *time = (*time + milliseconds / 1e3) % (length.get_untracked() + PAUSE));
+    });
     let scene = Signal::derive(move || {
-        let step = ((time.get() / motion.dt) as usize).min(motion.states.len().saturating_sub(1));
-        scene_at(&system, hue, &motion, step)
+        motion.with(|m| {
+            m.as_ref()
+                .map(|(system, method, motion)| {
+                    let last = motion.states.len().saturating_sub(1);
+                    let step = ((time.get() / motion.dt) as usize).min(last);
+                    scene_at(system, Hue::of_method(method), motion, step)
+                })
+                .unwrap_or_default()
+        })
     });
     let caption = move || if running.get() { "Pause" } else { "Play" };
     view! {
@@ -46,7 +53,7 @@ pub fn MotionView(
             <div class="stage__bar">
                 <button type="button" class="button button--quiet button--small"
                     on:click=move |_| running.update(|running| *running = !*running)>{caption}</button>
-                <span class="small muted">{move || format!("{:.1} s", time.get().min(length))}</span>
+                <span class="small muted">{move || format!("{:.1} s", time.get().min(length.get()))}</span>
             </div>
         </div>
     }

@@ -3,107 +3,129 @@
 use leptos::prelude::*;
 
 use crate::{
-    experiments::report::{Adaptation, ErrorSize, Identified, Report},
+    experiments::{
+        explore::Answer,
+        report::{Adaptation, ErrorSize, Identified, Motion},
+    },
     ui::{
-        components::ChartView,
-        figures::{identified_text, prediction_chart, tracking_chart},
+        components::{ChartView, DataTable},
+        figures::{identified_table, prediction_chart, tracking_chart},
         pages::experiments::motion_view::MotionView,
-        session::Session,
     },
 };
 
-/// The results of the last run, once there are some.
+/// What the model found out about the environment, once it has.
 #[component]
-pub fn Results() -> impl IntoView {
-    let session = expect_context::<Session>();
-    move || {
-        session
-            .report
-            .get()
-            .map(|report| view! { <Report report /> })
-    }
-}
-
-/// One report.
-#[component]
-fn Report(
-    /// What was found.
-    report: Report,
+pub fn Results(
+    /// What it says.
+    answer: Memo<Option<Answer>>,
 ) -> impl IntoView {
-    let adaptation = report.adaptation.clone();
-    let method = report.spec.method.clone();
-    let predictions = prediction_chart(&report);
-    let system = report.spec.system.clone();
-    let motion = report.motion.map(|motion| {
-        let chart = tracking_chart(&method, &motion);
-        view! {
-            <section class="card stack" id="tracking" aria-label="Tracking">
-                <h2>"Following a reference"</h2>
-                <p class="small muted">
-                    "The adapted model computes the force. The ghost is the reference. "
-                    {if motion.success { "It ends upright." } else { "It does not end upright." }}
-                </p>
-                <MotionView system=system method=method motion=motion />
-                <ChartView chart=Signal::stored(chart) />
-            </section>
-        }
+    let has_answer = Memo::new(move |_| answer.with(Option::is_some));
+    let moves = Memo::new(move |_| {
+        answer.with(|answer| answer.as_ref().is_some_and(|a| a.motion.is_some()))
     });
     view! {
+        <Show when=move || has_answer.get()>
+            <Found answer=answer />
+        </Show>
+        <Show when=move || moves.get()>
+            <Tracking answer=answer />
+        </Show>
+    }
+    .into_any()
+}
+
+/// Identified parameters, errors and predictions.
+#[component]
+fn Found(
+    /// What the model says.
+    answer: Memo<Option<Answer>>,
+) -> impl IntoView {
+    let adaptation = move || answer.with(|answer| answer.as_ref().map(|a| a.adaptation.clone()));
+    let chart = Signal::derive(move || {
+        answer.with(|answer| match answer {
+            Some(answer) => prediction_chart(&answer.spec.method, &answer.adaptation),
+            None => prediction_chart("", &Adaptation::default()),
+        })
+    });
+    let shots = move || adaptation().map_or(0, |adaptation| adaptation.shots);
+    view! {
         <section class="card stack" id="results" aria-label="Results">
-            <h2>"A new environment, from " {adaptation.shots} " samples"</h2>
-            <IdentifiedTable identified=adaptation.identified.clone() />
-            <ErrorList adaptation />
-            <ChartView chart=Signal::stored(predictions) />
+            <h2>"Found out from " {shots} " samples"</h2>
+            {move || adaptation().map(|found| view! {
+                <IdentifiedTable identified=found.identified.clone() />
+                <ErrorList adaptation=found />
+            })}
+            <ChartView chart=chart />
         </section>
-        {motion}
+    }
+    .into_any()
+}
+
+/// The robot following its reference.
+#[component]
+fn Tracking(
+    /// What the model says.
+    answer: Memo<Option<Answer>>,
+) -> impl IntoView {
+    let motion = Memo::new(move |_| {
+        answer.with(|answer| {
+            let answer = answer.as_ref()?;
+            let motion = answer.motion.clone()?;
+            Some((
+                answer.spec.system.clone(),
+                answer.spec.method.clone(),
+                motion,
+            ))
+        })
+    });
+    let ends = move || match motion.with(|m| m.as_ref().is_some_and(|(.., m)| m.success)) {
+        true => "It ends upright.",
+        false => "It does not end upright.",
+    };
+    let chart = Signal::derive(move || {
+        motion
+            .with(|m| {
+                m.as_ref()
+                    .map(|(_, method, motion)| tracking_chart(method, motion))
+            })
+            .unwrap_or_else(|| tracking_chart("camel", &Motion::default()))
+    });
+    view! {
+        <section class="card stack" id="tracking" aria-label="Tracking">
+            <h2>"Following a reference"</h2>
+            <p class="small muted">
+                "The adapted model computes the force. The ghost is the reference. " {ends}
+            </p>
+            <MotionView motion=motion />
+            <ChartView chart=chart />
+        </section>
     }
     .into_any()
 }
 
 /// True against identified parameters.
 #[component]
-fn IdentifiedTable(
+pub fn IdentifiedTable(
     /// The parameters.
     identified: Vec<Identified>,
 ) -> impl IntoView {
     if identified.is_empty() {
-        return view! { <p>"This method gives no estimate of the parameters."</p> }.into_any();
+        return view! { <p>"There is no estimate of the parameters."</p> }.into_any();
     }
-    let rows = identified.into_iter().map(|parameter| {
-        let estimate = identified_text(&parameter);
-        let off = 100.0 * (parameter.estimate - parameter.truth) / parameter.truth;
-        view! {
-            <tr>
-                <th scope="row">{parameter.name.clone()} " " <i>{parameter.symbol.clone()}</i></th>
-                <td class="number">{format!("{:.4} {}", parameter.truth, parameter.unit)}</td>
-                <td class="number">{estimate}</td>
-                <td class="number">{format!("{off:+.2} %")}</td>
-            </tr>
-        }
-    });
-    view! {
-        <div class="table-scroll">
-        <table class="table" id="identified">
-            <caption class="visually-hidden">"True and identified parameters, with standard errors"</caption>
-            <thead>
-                <tr><th scope="col">"Parameter"</th><th scope="col" class="number">"True"</th><th scope="col" class="number">"Identified"</th><th scope="col" class="number">"Off by"</th></tr>
-            </thead>
-            <tbody>{rows.collect_view()}</tbody>
-        </table>
-        </div>
-    }
-    .into_any()
+    let table = identified_table(&identified);
+    view! { <div id="identified"><DataTable table=Signal::stored(table) /></div> }.into_any()
 }
 
 /// Errors of the adapted models.
 #[component]
-fn ErrorList(
+pub fn ErrorList(
     /// What was found.
     adaptation: Adaptation,
 ) -> impl IntoView {
-    let unit = adaptation.target.1.clone();
+    let unit = squared(&adaptation.target.1);
     let line = move |name: &'static str, error: ErrorSize| {
-        let text = format!("{:.2e} {unit}²", error.mse);
+        let text = format!("{:.2e} {unit}", error.mse);
         let share = format!("{:.2e} of the mean squared target", error.normalised);
         view! { <div class="readout"><dt>{name}</dt><dd title=share>{text}</dd></div> }
     };
@@ -114,4 +136,13 @@ fn ErrorList(
         </dl>
     }
     .into_any()
+}
+
+/// The square of a unit.
+fn squared(unit: &str) -> String {
+    if unit.contains(' ') {
+        format!("({unit})²")
+    } else {
+        format!("{unit}²")
+    }
 }

@@ -21,17 +21,34 @@ use crate::{
 pub fn RunPanel(
     /// What the Train button runs.
     spec: Memo<Spec>,
+    /// What the Train button does instead.
+    #[prop(into, optional)]
+    on_train: Option<Callback<()>>,
+    /// Whether there is nothing to train yet.
+    #[prop(into, optional)]
+    blocked: Signal<bool>,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
+    let train = move |_| match on_train {
+        Some(train) => train.run(()),
+        None => session.start(spec.get_untracked()),
+    };
+    let status = move || {
+        let preparing = session.preparing.get();
+        match session.status.get() {
+            Status::Preparing if !preparing.is_empty() => format!("Preparing: {preparing} …"),
+            status => status_text(&status),
+        }
+    };
     let active = move || session.status.with(Status::is_active);
     let chart = Signal::derive(move || loss_chart(&spec.get().method, &session.losses.get()));
     view! {
         <section class="card stack" aria-label="Training">
             <div class="row row--spread">
-                <p id="status" role="status">{move || session.status.with(status_text)}</p>
+                <p id="status" role="status">{status}</p>
                 <div class="row">
-                    <button type="button" class="button button--primary" id="train" disabled=active
-                        on:click=move |_| session.start(spec.get_untracked())>"Train"</button>
+                    <button type="button" class="button button--primary" id="train"
+                        disabled=move || active() || blocked.get() on:click=train>"Train"</button>
                     <button type="button" class="button button--danger" id="cancel" disabled=move || !active()
                         on:click=move |_| session.cancel()>"Cancel"</button>
                 </div>
@@ -62,6 +79,7 @@ pub fn SharePanel(
             page: Page::Experiments,
             spec: spec.get(),
             run: true,
+            view: String::new(),
         })
     };
     view! {

@@ -9,6 +9,7 @@ use crate::{
     ui::{
         components::{NumberField, SelectField},
         entry::Range,
+        pages::experiments::explorer::OF_ENVIRONMENT,
     },
 };
 
@@ -20,6 +21,9 @@ pub fn SettingsForm(
     spec: Memo<Spec>,
     /// Told of every valid change.
     change: Callback<Spec>,
+    /// Whether the data are the visitor's own, so that there is no system to choose.
+    #[prop(optional)]
+    own_data: bool,
 ) -> impl IntoView {
     let update = move |edit: &dyn Fn(&mut Draft)| {
         let mut draft = Draft::from(spec.get_untracked());
@@ -28,19 +32,38 @@ pub fn SettingsForm(
     };
     let rename = move |system: &str, method: &str| {
         if let Ok(draft) = Draft::recommended(system, method) {
-            let Draft { seed, device, .. } = Draft::from(spec.get_untracked());
-            change.run(
+            let before = Draft::from(spec.get_untracked());
+            // Another method looks at the same environment.
+            let next = if before.system == system {
+                draft.in_environment_of(&before)
+            } else {
+                let Draft { seed, device, .. } = before;
                 Draft {
                     seed,
                     device,
                     ..draft
                 }
-                .corrected()
-                .0,
-            );
+            };
+            change.run(next.corrected().0);
         }
     };
-    let numbers = NUMBERS.iter().map(|number| {
+    let choose_method = move |name: String| {
+        if own_data {
+            update(&|draft| draft.method.clone_from(&name));
+        } else {
+            rename(&spec.get_untracked().system, &name);
+        }
+    };
+    // The environment has its own place on the page; own data have no noise to add.
+    let hidden: &[&str] = if own_data {
+        &["noise"]
+    } else {
+        &OF_ENVIRONMENT
+    };
+    let shown = NUMBERS
+        .iter()
+        .filter(|number| !hidden.contains(&number.key));
+    let numbers = shown.map(|number| {
         let value = Signal::derive(move || (number.get)(&spec.get()));
         let range = Range { min: number.min, max: number.max, whole: number.whole };
         let set = move |value: f64| update(&|draft| (number.set)(draft, value));
@@ -50,12 +73,14 @@ pub fn SettingsForm(
         <form class="card" aria-label="Settings" on:submit=|event| event.prevent_default()>
             <h2>"Settings"</h2>
             <div class="form">
-                <SelectField id="system" label="System" options=system_options()
-                    value=Signal::derive(move || spec.get().system.clone())
-                    on_change=move |name: String| rename(&name, &spec.get_untracked().method) />
-                <SelectField id="method" label="Method" options=method_options()
+                {(!own_data).then(|| view! {
+                    <SelectField id="system" label="System" options=system_options()
+                        value=Signal::derive(move || spec.get().system.clone())
+                        on_change=move |name: String| rename(&name, &spec.get_untracked().method) />
+                })}
+                <SelectField id="method" label="Method" options=method_options(own_data)
                     value=Signal::derive(move || spec.get().method.clone())
-                    on_change=move |name: String| rename(&spec.get_untracked().system, &name) />
+                    on_change=choose_method />
                 <SelectField id="device" label="Device" options=device_options()
                     value=Signal::derive(move || spec.get().device.to_string())
                     on_change=move |name: String| if let Ok(device) = name.parse() {
@@ -79,9 +104,10 @@ fn system_options() -> Vec<(String, String)> {
         .collect()
 }
 
-fn method_options() -> Vec<(String, String)> {
+fn method_options(own_data: bool) -> Vec<(String, String)> {
     METHODS
         .iter()
+        .filter(|method| !own_data || !method.zero_shot)
         .map(|method| (method.name.to_owned(), method.title.to_owned()))
         .collect()
 }

@@ -4,14 +4,18 @@ use leptos::prelude::*;
 
 use crate::{
     charts::{FieldChart, number::short},
+    experiments::{link::Link, spec::Draft},
     systems::SystemError,
     ui::{
         browser::Throttle,
         components::{FieldCanvas, Notice, Tone},
+        route::Route,
         stage::map::Source,
     },
 };
 
+/// Most changes of the link in a second; browsers refuse more than a few.
+const WRITES: f64 = 3.0;
 /// Most solutions in a second.
 const SOLUTIONS: f64 = 20.0;
 
@@ -37,9 +41,13 @@ fn Map(
     /// The parameters φ.
     phi: RwSignal<Vec<f64>>,
 ) -> impl IntoView {
+    let route = expect_context::<Route>();
     let first = source.places();
     let has_charges = !first.is_empty();
-    let places = RwSignal::new(first.clone());
+    let linked = route.link_untracked().spec.places.clone();
+    let moved_before = linked.len() == first.len();
+    let places = RwSignal::new(if moved_before { linked } else { first.clone() });
+    write_into_link(route, places, first.clone());
     let domain = source.window();
     let chart = RwSignal::new(FieldChart {
         domain,
@@ -108,6 +116,33 @@ fn Map(
         </p>
     }
     .into_any()
+}
+
+/// Keeps the places in the link; the usual ones are left out.
+fn write_into_link(route: Route, places: RwSignal<Vec<[f64; 2]>>, usual: Vec<[f64; 2]>) {
+    let throttle = Throttle::new(WRITES);
+    Effect::new(move |before: Option<()>| {
+        places.track();
+        if before.is_none() {
+            return;
+        }
+        let usual = usual.clone();
+        throttle.run(move || {
+            let Some(places) = places.try_get_untracked() else {
+                return;
+            };
+            let link = route.link_untracked();
+            let places = if places == usual { Vec::new() } else { places };
+            let draft = Draft {
+                places,
+                ..Draft::from(link.spec.clone())
+            };
+            // Impossible places stay out of the link.
+            if let Ok(spec) = draft.check() {
+                route.replace(Link { spec, ..link });
+            }
+        });
+    });
 }
 
 /// What the colours stand for.

@@ -95,6 +95,7 @@ impl Setting {
             Link {
                 page: Page::Experiments,
                 run: false,
+                view: String::new(),
                 ..self.route.link()
             }
             .write()
@@ -104,10 +105,5 @@ impl Setting {
 
 /// Usual parameters of a system.
 pub fn usual(system: &dyn System) -> Vec<f64> {
-    system
-        .description()
-        .parameters
-        .iter()
-        .map(|parameter| parameter.typical)
-        .collect()
+    system.description().typical()
 }

@@ -9,8 +9,8 @@ use crate::{
         client::Engine,
         protocol::{Event, Work},
     },
-    experiments::live::{Command, MASSES, Tick},
-    ui::browser,
+    experiments::live::{Command, LaneTick, MASSES, Tick},
+    ui::{browser, canvas::Trail, pages::play::picture},
 };
 
 /// Steps of the demonstration between two points of the chart.
@@ -25,22 +25,38 @@ pub struct Point {
     pub time: f64,
     /// True mass [kg].
     pub mass: f64,
-    /// Identified mass and standard error [kg].
+    /// Mass that CAMEL identifies, and its standard error [kg].
     pub identified: (f64, f64),
-    /// Whether a change was noticed since the last point.
+    /// Mass that ANIL identifies [kg].
+    pub anil: f64,
+    /// Whether CAMEL noticed a change since the last point.
     pub noticed: bool,
+}
+
+impl Point {
+    fn of(tick: &Tick, noticed: bool) -> Self {
+        let identified = |lane: usize| tick.lanes.get(lane).and_then(|lane| lane.identified);
+        let error = tick.lanes.first().and_then(|lane| lane.standard_error);
+        Self {
+            time: tick.time,
+            mass: tick.mass,
+            identified: (identified(0).unwrap_or(f64::NAN), error.unwrap_or(0.0)),
+            anil: identified(1).unwrap_or(f64::NAN),
+            noticed,
+        }
+    }
 }
 
 /// A running demonstration. It ends with the page that started it.
 #[derive(Clone, Copy)]
 pub struct Demo {
     engine: StoredValue<Engine, LocalStorage>,
-    /// The newest step.
+    /// The newest step; none until the engine has loaded.
     pub tick: RwSignal<Option<Tick>>,
     /// The last 20 s.
     pub history: RwSignal<VecDeque<Point>>,
-    /// Time of a control step [s].
-    pub seconds_a_tick: RwSignal<f64>,
+    /// Time of a control step of each lane [s].
+    pub seconds_a_tick: RwSignal<Vec<f64>>,
     /// The mass that the visitor has set [kg].
     pub mass: RwSignal<f64>,
     /// Whether the clock stands.
@@ -49,6 +65,7 @@ pub struct Demo {
     pub speed: RwSignal<f64>,
     /// What went wrong; empty if nothing.
     pub problem: RwSignal<String>,
+    trails: StoredValue<Vec<Trail>>,
     count: StoredValue<(usize, bool)>,
 }
 
@@ -64,20 +81,29 @@ impl Demo {
             paused: RwSignal::new(browser::reduced_motion()),
             speed: RwSignal::new(1.0),
             problem: RwSignal::default(),
+            trails: StoredValue::new(picture::trails()),
             count: StoredValue::new((0, false)),
         };
-        demo.engine
-            .with_value(|engine| engine.start(Work::Live, move |event| demo.hear(event)));
+        demo.launch();
         on_cleanup(move || {
             demo.engine.try_with_value(Engine::close);
         });
         demo
     }
 
+    /// Starts the engine, also again after it has failed.
+    pub fn launch(self) {
+        self.problem.set(String::new());
+        self.engine
+            .with_value(|engine| engine.start(Work::Live, move |event| self.hear(event)));
+    }
+
     fn hear(self, event: Event) {
         match event {
             Event::Started { .. } => {
                 self.send(Command::Paused(self.paused.get_untracked()));
+                self.send(Command::Speed(self.speed.get_untracked()));
+                self.send(Command::CartMass(self.mass.get_untracked()));
                 self.send(Command::Step(1));
             }
             Event::Ticks {
@@ -91,26 +117,15 @@ impl Demo {
         }
     }
 
-    fn show(self, ticks: Vec<Tick>, seconds_a_tick: f64) {
+    fn show(self, ticks: Vec<Tick>, seconds_a_tick: Vec<f64>) {
         self.seconds_a_tick.try_set(seconds_a_tick);
         let mut points = Vec::new();
         self.count.try_update_value(|(count, noticed)| {
             for tick in &ticks {
                 *count += 1;
-                *noticed |= tick.noticed;
+                *noticed |= tick.lanes.first().is_some_and(|lane| lane.noticed);
                 if *count % STRIDE == 0 {
-                    let Tick {
-                        time,
-                        mass,
-                        identified,
-                        ..
-                    } = *tick;
-                    points.push(Point {
-                        time,
-                        mass,
-                        identified,
-                        noticed: std::mem::take(noticed),
-                    });
+                    points.push(Point::of(tick, std::mem::take(noticed)));
                 }
             }
         });
@@ -121,6 +136,11 @@ impl Demo {
                 history.drain(..excess);
             });
         }
+        self.trails.try_update_value(|trails| {
+            for tick in &ticks {
+                picture::extend(trails, tick);
+            }
+        });
         if let Some(last) = ticks.into_iter().next_back() {
             self.tick.try_set(Some(last));
         }
@@ -131,7 +151,7 @@ impl Demo {
         self.engine.try_with_value(|engine| engine.command(command));
     }
 
-    /// Gives the cart another mass [kg].
+    /// Gives the carts another mass [kg].
     pub fn set_mass(self, mass: f64) {
         self.mass.set(mass);
         self.send(Command::CartMass(mass));
@@ -172,6 +192,7 @@ impl Demo {
     pub fn reset(self) {
         self.mass.set(MASSES[0]);
         self.history.set(VecDeque::new());
+        self.trails.set_value(picture::trails());
         self.problem.set(String::new());
         self.send(Command::Reset);
         if self.paused.get_untracked() {
@@ -179,9 +200,27 @@ impl Demo {
         }
     }
 
-    /// A number of the newest step, or a dash before there is one.
-    pub fn number(self, text: impl Fn(&Tick) -> String) -> String {
-        self.tick
-            .with(|tick| tick.as_ref().map_or_else(|| "–".to_owned(), text))
+    /// Where the tip of a lane's pole has been.
+    pub fn trail(self, lane: usize) -> Option<Trail> {
+        self.trails.with_value(|trails| trails.get(lane).cloned())
+    }
+
+    /// Words on one lane of the newest step, or a dash before there is one.
+    pub fn lane_text(self, lane: usize, text: impl Fn(&LaneTick) -> String) -> String {
+        self.tick.with(|tick| {
+            let seen = tick.as_ref().and_then(|tick| tick.lanes.get(lane));
+            seen.map_or_else(|| "–".to_owned(), text)
+        })
+    }
+
+    /// Time of one control step of a lane, in words.
+    pub fn step_time(self, lane: usize) -> String {
+        self.seconds_a_tick.with(|seconds| {
+            let seconds = seconds.get(lane).filter(|seconds| **seconds > 0.0);
+            seconds.map_or_else(
+                || "–".to_owned(),
+                |seconds| format!("{:.0} µs", 1e6 * seconds),
+            )
+        })
     }
 }

@@ -1,9 +1,12 @@
-//! The front page: a cartpole under adaptive control, whose cart the visitor makes heavier.
+//! The front page: cartpoles under adaptive control, whose carts the visitor makes heavier.
 
 use leptos::prelude::*;
 
 use crate::{
-    experiments::live::{Command, MASSES},
+    experiments::{
+        link::Page,
+        live::{Command, MASSES},
+    },
     ui::{
         components::{ChartView, Notice, Readout, RobotCanvas, Segmented, Slider, Tone},
         entry::Range,
@@ -24,8 +27,8 @@ pub fn Play() -> impl IntoView {
                 <p class="eyebrow">"Live on your machine"</p>
                 <h1>"A model that knows what it weighs"</h1>
                 <p class="lead">
-                    "This cart is driven by a learned model. Make it heavier: the model notices, says what it weighs now, and
-                    carries on. Nobody tells it when."
+                    "Three carts swing up and balance on three models. Make them heavier: CAMEL notices, says what its cart
+                    weighs now, and carries on. Nobody tells it when."
                 </p>
             </div>
             <div class="row">
@@ -40,16 +43,73 @@ pub fn Play() -> impl IntoView {
     .into_any()
 }
 
-/// The cart, its controls and its numbers.
+/// The carts, their controls and their numbers.
 #[component]
 fn Stage(
     /// The demonstration.
     demo: Demo,
 ) -> impl IntoView {
+    view! {
+        <section class="stage" aria-label="Cartpoles under adaptive control">
+            <div class="lanes">
+                {(0..picture::LANES.len()).map(|lane| view! { <Lane demo lane /> }).collect_view()}
+                <Show when=move || demo.tick.with(Option::is_none)>
+                    <p class="lanes__wait" role="status">{move || {
+                        if demo.problem.with(String::is_empty) { "Loading the engine …" } else { "The engine did not start" }
+                    }}</p>
+                </Show>
+            </div>
+            <Bar demo />
+        </section>
+        <Slider label="Cart mass" unit="kg" value=demo.mass on_input=move |mass| demo.set_mass(mass)
+            range=Range { min: 0.75, max: 3.5, whole: false } step=0.05
+            hint=format!("It starts with {} kg; the models were trained with 1 and 2 kg", MASSES[0]) />
+        <Show when=move || demo.problem.with(|problem| !problem.is_empty())>
+            <Notice tone=Tone::Error title=demo.problem>
+                <button type="button" class="button button--quiet button--small" on:click=move |_| demo.launch()>"Start again"</button>
+            </Notice>
+        </Show>
+    }
+    .into_any()
+}
+
+/// One cart and how it is doing.
+#[component]
+fn Lane(
+    /// The demonstration.
+    demo: Demo,
+    /// Number of the lane.
+    lane: usize,
+) -> impl IntoView {
+    let (hue, name) = picture::LANES[lane];
+    let standing = move || {
+        demo.lane_text(lane, |seen| {
+            picture::standing(seen.off, seen.fallen, seen.falls)
+        })
+    };
     let scene = Signal::derive(move || {
         demo.tick
-            .with(|tick| tick.as_ref().map(picture::scene).unwrap_or_default())
+            .with(|tick| picture::scene(tick.as_ref(), lane, demo.trail(lane)))
     });
+    let label = Signal::derive(move || demo.tick.with(|tick| picture::words(tick.as_ref(), lane)));
+    view! {
+        <div class="lane" id=format!("lane-{}", hue.name())>
+            <RobotCanvas scene label />
+            <div class="stage__corner">
+                <span class=format!("badge hue--{}", hue.name())>{name}</span>
+            </div>
+            <span class="lane__standing">{standing}</span>
+        </div>
+    }
+    .into_any()
+}
+
+/// Pause, step, speed, reset, and the numbers.
+#[component]
+fn Bar(
+    /// The demonstration.
+    demo: Demo,
+) -> impl IntoView {
     let speeds = [("0.25", "¼ ×"), ("1", "1 ×"), ("4", "4 ×")]
         .map(|(name, text)| (name.to_owned(), text.to_owned()));
     let set_speed = move |name: String| {
@@ -57,42 +117,37 @@ fn Stage(
             demo.set_speed(speed)
         }
     };
+    let mass = move || {
+        demo.tick.with(|tick| {
+            tick.as_ref()
+                .map_or_else(|| "–".to_owned(), |tick| format!("{:.2} kg", tick.mass))
+        })
+    };
+    let identified = move || {
+        demo.lane_text(0, |lane| match (lane.identified, lane.standard_error) {
+            (Some(mass), Some(error)) => format!("{mass:.2} ± {error:.2} kg"),
+            _ => "–".to_owned(),
+        })
+    };
+    let times = move || {
+        let [camel, anil] = [0, 1].map(|lane| demo.step_time(lane));
+        format!("{camel} · ANIL {anil}")
+    };
     view! {
-        <section class="stage" aria-label="Cartpole under adaptive control">
-            <div class="stage__view">
-                <RobotCanvas scene=scene
-                    label=Signal::derive(move || demo.tick.with(|tick| picture::words(tick.as_ref()))) />
-                <div class="stage__corner">
-                    <div class="row">
-                        <span class="badge hue--camel">"CAMEL"</span>
-                        <span class="badge hue--analytic">"textbook formula"</span>
-                        <span class="badge hue--oracle">"reference"</span>
-                    </div>
-                </div>
-            </div>
-            <div class="stage__bar">
-                <button type="button" id="pause" class="button button--quiet button--small"
-                    on:click=move |_| demo.toggle()>{move || if demo.paused.get() { "Play" } else { "Pause" }}</button>
-                <button type="button" class="button button--bare button--small" disabled=move || !demo.paused.get()
-                    on:click=move |_| demo.send(Command::Step(1))>"Step"</button>
-                <Segmented label="Speed" options=speeds.to_vec() value=Signal::derive(move || demo.speed.get().to_string())
-                    on_change=set_speed />
-                <button type="button" class="button button--bare button--small" on:click=move |_| demo.reset()>"Reset"</button>
-                <dl class="readouts" id="readouts">
-                    <Readout label="true cart mass" value=Signal::derive(move || demo.number(|tick| format!("{:.2} kg", tick.mass))) />
-                    <Readout label="identified" value=Signal::derive(move || demo.number(|tick| {
-                        format!("{:.2} ± {:.2} kg", tick.identified.0, tick.identified.1)
-                    })) />
-                    <Readout label="one control step" value=Signal::derive(move || format!("{:.0} µs", 1e6 * demo.seconds_a_tick.get())) />
-                </dl>
-            </div>
-        </section>
-        <Slider label="Cart mass" unit="kg" value=demo.mass on_input=move |mass| demo.set_mass(mass)
-            range=Range { min: 0.75, max: 4.0, whole: false } step=0.05
-            hint=format!("It starts with {} kg", MASSES[0]) />
-        <Show when=move || demo.problem.with(|problem| !problem.is_empty())>
-            <Notice tone=Tone::Error title=demo.problem />
-        </Show>
+        <div class="stage__bar">
+            <button type="button" id="pause" class="button button--quiet button--small"
+                on:click=move |_| demo.toggle()>{move || if demo.paused.get() { "Play" } else { "Pause" }}</button>
+            <button type="button" id="step" class="button button--bare button--small" disabled=move || !demo.paused.get()
+                on:click=move |_| demo.send(Command::Step(1))>"Step"</button>
+            <Segmented label="Speed" options=speeds.to_vec() value=Signal::derive(move || demo.speed.get().to_string())
+                on_change=set_speed />
+            <button type="button" id="reset" class="button button--bare button--small" on:click=move |_| demo.reset()>"Reset"</button>
+            <dl class="readouts" id="readouts">
+                <Readout label="true cart mass" value=Signal::derive(mass) />
+                <Readout label="identified by CAMEL" value=Signal::derive(identified) />
+                <Readout label="one control step" value=Signal::derive(times) />
+            </dl>
+        </div>
     }
     .into_any()
 }
@@ -100,30 +155,37 @@ fn Stage(
 /// Why it works, and the way to the rest.
 #[component]
 fn Why() -> impl IntoView {
+    let others = Page::ALL
+        .iter()
+        .copied()
+        .filter(|&page| page != Page::Play && page.is_listed());
     view! {
         <section class="grid" aria-label="Why it works">
             <article class="stack stack--tight">
                 <h2>"One model, many carts"</h2>
                 <p class="muted">
-                    "CAMEL learns features v(x) from four carts. A new cart is a short vector w, and the force is c(x) + wᵀv(x)."
+                    "CAMEL learned features v(x) from four carts; a new cart is a short vector w, and the force is c(x) + wᵀv(x)."
                 </p>
             </article>
             <article class="stack stack--tight">
                 <h2>"Adapting is least squares"</h2>
                 <p class="muted">
-                    "Each step refines w in microseconds, with an error bar. A jump in the prediction errors is a change."
+                    "Each step refines w in microseconds and with an error bar, and a jump in the prediction errors is a change."
                 </p>
             </article>
             <article class="stack stack--tight">
                 <h2>"The vector is physics"</h2>
                 <p class="muted">
-                    "w is a linear image of the masses, so they can be read off. "
-                    <a href="#/experiments?v=1&system=cartpole&method=camel&run=1">"Train one yourself"</a>", "
-                    <a href="#/gallery">"see every system"</a>" or "
-                    <a href="#/differences">"read where we differ from the paper"</a>"."
+                    "w is a linear image of the masses, so they can be read off while the cart moves."
                 </p>
             </article>
         </section>
+        <nav class="row" aria-label="The rest of the site">
+            <a class="button button--quiet" href="#/experiments?v=1&system=cartpole&method=camel&run=1">"Train this model yourself"</a>
+            {others.map(|page| view! {
+                <a class="button button--bare" href=format!("#/{}", page.name())>{page.title()}</a>
+            }).collect_view()}
+        </nav>
     }
     .into_any()
 }

@@ -6,6 +6,7 @@ use web_sys::HtmlElement;
 
 use crate::{
     experiments::{
+        compare::short_title,
         link::{Link, Page},
         spec::Draft,
     },
@@ -21,6 +22,8 @@ use crate::{
 /// Links to all systems.
 #[component]
 pub fn Chooser(
+    /// The page that shows the chosen one.
+    page: Page,
     /// Name of the system on the stage.
     chosen: Memo<String>,
 ) -> impl IntoView {
@@ -34,7 +37,7 @@ pub fn Chooser(
         .filter_map(|name| systems::by_name(name).ok());
     view! {
         <nav class="chooser" aria-label="Systems" node_ref=row>
-            {choices.map(|system| choice(&*system, chosen)).collect_view()}
+            {choices.map(|system| choice(&*system, page, chosen)).collect_view()}
         </nav>
     }
     .into_any()
@@ -52,12 +55,12 @@ fn bring_into_view(row: &HtmlElement) -> Option<()> {
     Some(())
 }
 
-fn choice(system: &dyn System, chosen: Memo<String>) -> impl IntoView + use<> {
+fn choice(system: &dyn System, page: Page, chosen: Memo<String>) -> impl IntoView + use<> {
     let route = expect_context::<Route>();
     let name = system.description().name;
     let current = move || chosen.with(|chosen| chosen == name).then_some("true");
     view! {
-        <a class="chooser__choice" href=move || address(&route, name) aria-current=current>
+        <a class="chooser__choice" href=move || address(&route, page, name) aria-current=current>
             <span class="chooser__picture" aria-hidden="true">
                 <RobotCanvas scene=Signal::stored(thumbnail(system)) label="" />
             </span>
@@ -67,30 +70,17 @@ fn choice(system: &dyn System, chosen: Memo<String>) -> impl IntoView + use<> {
 }
 
 /// The same method on another system.
-fn address(route: &Route, system: &str) -> String {
+fn address(route: &Route, page: Page, system: &str) -> String {
     let link = route.link();
     let draft = Draft::recommended(system, &link.spec.method)
         .unwrap_or_else(|_| Draft::from(link.spec.clone()));
     Link {
-        page: Page::Gallery,
+        page,
         spec: draft.corrected().0,
         run: false,
+        view: String::new(),
     }
     .write()
-}
-
-fn short_title(name: &str) -> &'static str {
-    match name {
-        "pendulum" => "Pendulum",
-        "charges-dipole" => "Dipole",
-        "charges-pair" => "Pair",
-        "charges-quadrupole" => "Quadrupole",
-        "capacitor" => "Capacitor",
-        "capacitor-eps" => "ε-capacitor",
-        "cartpole" => "Cartpole",
-        "arm" => "Arm",
-        _ => "Upkie",
-    }
 }
 
 /// The robot in a pose, or the sources of the field.

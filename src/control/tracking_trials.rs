@@ -1,0 +1,254 @@
+//! Swing-ups followed with different models (paper, A.3): tracking error and success over trials.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    arm_swing_up,
+    controllers::{Textbook, inverse_model},
+    error::ControlError,
+    feedback::{Feedback, StateFeedback, TipFeedback, TrajectoryFeedback},
+    plant::Plant,
+    reference::Reference,
+    tracking::{Tipped, Tracking, track},
+};
+use crate::{
+    identification::trials::Summary,
+    learners::Model,
+    systems::{Samples, Split, SystemError, arm::Arm, cartpole::Cartpole},
+};
+
+/// Points of the error over time that a report keeps.
+const POINTS: usize = 60;
+
+/// What corrects the predicted input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Correction {
+    /// The paper's weak gains, which cannot hold a pole upright by themselves.
+    Paper,
+    /// The regulator along the reference, with nominal parameters.
+    #[default]
+    Regulator,
+}
+
+/// A robot with a swing-up.
+pub trait SwingsUp: Textbook + Tipped + Clone + 'static {
+    /// The swing-up for these parameters.
+    fn swing_up(&self, parameters: &[f64]) -> Result<Reference, SystemError>;
+
+    /// The feedback along it.
+    fn correction(&self, reference: &Reference, kind: Correction) -> Box<dyn Feedback>;
+}
+
+impl SwingsUp for Cartpole {
+    fn swing_up(&self, parameters: &[f64]) -> Result<Reference, SystemError> {
+        Reference::cartpole_swing_up(self, parameters)
+    }
+
+    fn correction(&self, reference: &Reference, kind: Correction) -> Box<dyn Feedback> {
+        match kind {
+            Correction::Paper => Box::new(TipFeedback::swing_up(self.clone())),
+            Correction::Regulator => {
+                Box::new(TrajectoryFeedback::cartpole(self, &[1.5, 0.35], reference))
+            }
+        }
+    }
+}
+
+impl SwingsUp for Arm {
+    fn swing_up(&self, parameters: &[f64]) -> Result<Reference, SystemError> {
+        arm_swing_up::adjusted(self, parameters)
+    }
+
+    fn correction(&self, reference: &Reference, kind: Correction) -> Box<dyn Feedback> {
+        match kind {
+            Correction::Paper => Box::new(StateFeedback::arm()),
+            Correction::Regulator => Box::new(TrajectoryFeedback::new(
+                self,
+                &arm_swing_up::PARAMETERS,
+                reference,
+                &[10.0, 1.0, 10.0, 1.0],
+                1.0,
+            )),
+        }
+    }
+}
+
+/// What is done in every trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrackingTrials {
+    /// Samples of each environment to adapt to.
+    pub shots: usize,
+    /// Test environments.
+    pub trials: usize,
+    /// Seed of the environments and their samples.
+    pub seed: u64,
+    /// What corrects the predicted input.
+    pub correction: Correction,
+}
+
+/// How one method followed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrackingReport {
+    /// Name of the controller.
+    pub method: String,
+    /// Sum of the tip's distances to the reference's over a run [m]; a run that diverged is
+    /// counted in `success` alone.
+    pub total_error: Summary,
+    /// Share of runs that ended upright.
+    pub success: f64,
+    /// Median distance of the tip over time: seconds and metres.
+    pub error_over_time: Vec<(f64, f64)>,
+}
+
+/// One test environment with its swing-up.
+#[derive(Clone, Debug)]
+pub struct Case {
+    parameters: Vec<f64>,
+    seed: u64,
+    reference: Reference,
+}
+
+impl TrackingTrials {
+    /// The test environments and their swing-ups, which all controllers share.
+    pub fn cases<R: SwingsUp>(&self, robot: &R) -> Result<Vec<Case>, ControlError> {
+        let mut cases = Vec::with_capacity(self.trials);
+        for seed in self.seed.. {
+            let round = robot.environments(Split::Test, seed);
+            if cases.len() >= self.trials || round.is_empty() {
+                break;
+            }
+            for parameters in round.into_iter().take(self.trials - cases.len()) {
+                cases.push(Case {
+                    reference: robot.swing_up(&parameters)?,
+                    parameters,
+                    seed,
+                });
+            }
+        }
+        Ok(cases)
+    }
+
+    /// Lets one controller follow in every test environment.
+    pub fn run<R: SwingsUp>(
+        &self,
+        robot: &R,
+        cases: &[Case],
+        method: &str,
+        model: Option<&Arc<Model>>,
+    ) -> Result<TrackingReport, ControlError> {
+        let mut runs = Vec::with_capacity(cases.len());
+        for case in cases {
+            match self.follow(robot, case, method, model) {
+                Ok(run) => runs.push(run),
+                Err(ControlError::Diverged { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let upright = runs.iter().filter(|run| run.upright).count();
+        let totals: Vec<f64> = runs.iter().map(|run| run.total).collect();
+        Ok(TrackingReport {
+            method: method.to_owned(),
+            total_error: Summary::of(&totals),
+            success: upright as f64 / cases.len().max(1) as f64,
+            error_over_time: over_time(&runs, robot.time_step()),
+        })
+    }
+
+    fn follow<R: SwingsUp>(
+        &self,
+        robot: &R,
+        case: &Case,
+        method: &str,
+        model: Option<&Arc<Model>>,
+    ) -> Result<Tracking, ControlError> {
+        let Case {
+            parameters,
+            seed,
+            reference,
+        } = case;
+        let task = robot.task(parameters, Split::Test, *seed)?;
+        if self.shots == 0 || self.shots > task.targets.len() {
+            return Err(ControlError::Setting {
+                name: "the number of shots",
+                value: self.shots as f64,
+                allowed: format!("between 1 and {}", task.targets.len()),
+            });
+        }
+        let inputs = Samples {
+            dim: task.inputs.dim,
+            values: task.inputs.values[..self.shots * task.inputs.dim].to_vec(),
+        };
+        let shots = (&inputs, &task.targets[..self.shots]);
+        let mut inverse = inverse_model(method, model, robot, parameters, shots)?;
+        let feedback = robot.correction(reference, self.correction);
+        let start = &reference.states[0];
+        let mut plant = Plant::new(robot.clone(), parameters, start, 0.0, *seed)?;
+        track(&mut plant, reference, &feedback, inverse.as_mut())
+    }
+}
+
+/// Median error over the runs at every so many steps.
+fn over_time(runs: &[Tracking], dt: f64) -> Vec<(f64, f64)> {
+    let steps = runs.iter().map(|run| run.errors.len()).min().unwrap_or(0);
+    (0..steps)
+        .step_by((steps / POINTS).max(1))
+        .map(|step| {
+            let errors: Vec<f64> = runs.iter().map(|run| run.errors[step]).collect();
+            ((step + 1) as f64 * dt, Summary::of(&errors).median)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learners::weights;
+
+    fn trials(correction: Correction) -> TrackingTrials {
+        TrackingTrials {
+            shots: 50,
+            trials: 8,
+            seed: 0,
+            correction,
+        }
+    }
+
+    #[test]
+    fn a_learned_model_follows_the_cartpole_better_than_the_textbook() {
+        let bytes = include_bytes!("../../public/weights/cartpole-camel.safetensors");
+        let camel = Arc::new(weights::import(bytes).unwrap());
+        let robot = Cartpole::default();
+        let setting = trials(Correction::Regulator);
+        let cases = setting.cases(&robot).unwrap();
+        let run = |method| setting.run(&robot, &cases, method, Some(&camel)).unwrap();
+        let [oracle, camel, textbook] = ["oracle", "camel", "analytic"].map(run);
+        assert_eq!([oracle.success, camel.success], [1.0, 1.0]);
+        assert!(oracle.total_error.max < 1e-6, "{oracle:?}");
+        assert!(camel.total_error.median < 0.5 * textbook.total_error.median);
+        assert!(camel.error_over_time.len() >= POINTS);
+    }
+
+    #[test]
+    fn the_oracle_swings_the_arms_up() {
+        let (setting, robot) = (trials(Correction::Regulator), Arm::default());
+        let cases = setting.cases(&robot).unwrap();
+        let oracle = setting.run(&robot, &cases, "oracle", None).unwrap();
+        assert!(oracle.success >= 0.85, "{oracle:?}");
+    }
+
+    #[test]
+    fn more_shots_than_there_are_are_refused_with_the_number() {
+        let setting = TrackingTrials {
+            shots: 100_000,
+            trials: 1,
+            ..trials(Correction::Paper)
+        };
+        let robot = Cartpole::default();
+        let cases = setting.cases(&robot).unwrap();
+        let error = setting.run(&robot, &cases, "oracle", None);
+        assert!(error.unwrap_err().to_string().ends_with("but is 100000"));
+    }
+}

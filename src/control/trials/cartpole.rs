@@ -1,0 +1,172 @@
+//! The cartpole follows a sine; its cart becomes heavier on the way.
+
+use super::{
+    AdaptiveTrial, Compared, Trials, change_step,
+    watch::{Seen, Watch},
+};
+use crate::{
+    control::{
+        adaptive::{AdaptiveLoop, Controller},
+        compensation::Compensation,
+        error::ControlError,
+        feedback::{Feedback as _, TipFeedback},
+        plant::Plant,
+        reference::Reference,
+        tracking::tip_distance,
+    },
+    identification::{
+        budget::{Budgeted, Punctuality},
+        online::OnlineModel,
+    },
+    systems::{Robot as _, cartpole::Cartpole},
+};
+
+/// Cart and pole before the change [kg].
+pub const START: [f64; 2] = [1.5, 0.3];
+/// Steps between which the change happens.
+const CHANGE_STEPS: (usize, usize) = (250, 700);
+/// Steps that adaptation takes at least.
+const WINDOW: usize = 50;
+
+/// What is done in every trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AdaptiveTrials {
+    /// The robot.
+    pub cartpole: Cartpole,
+    /// Factor on the cart's mass, above 0 (default 2).
+    pub factor: f64,
+    /// Step of the change; `None` draws one for every trial.
+    pub change_step: Option<usize>,
+    /// White force on the cart [N], 0 or more (default 0.05).
+    pub disturbance: f64,
+    /// Compensated share of what the model cannot explain, 0 to 1 (default 1).
+    pub compensation: f64,
+}
+
+impl Default for AdaptiveTrials {
+    fn default() -> Self {
+        Self {
+            cartpole: Cartpole::default(),
+            factor: 2.0,
+            change_step: None,
+            disturbance: 0.05,
+            compensation: 1.0,
+        }
+    }
+}
+
+impl Trials for AdaptiveTrials {
+    /// One trial, and a run without any change for its false alarms.
+    fn trial<M: OnlineModel + Clone>(
+        &self,
+        seed: u64,
+        model: &mut dyn FnMut() -> Result<Budgeted<M>, ControlError>,
+    ) -> Result<AdaptiveTrial, ControlError> {
+        let reference = Reference::cartpole_sine(&self.cartpole)?;
+        let change = change_step(self.change_step, CHANGE_STEPS, seed);
+        if reference.len() <= change {
+            return Err(ControlError::ReferenceTooShort {
+                steps: reference.len(),
+                window: change,
+            });
+        }
+        let mut changing = self.plant(seed)?;
+        changing.schedule(change, 0, self.factor * START[0])?;
+        let mut watch = Watch::new(change, self.factor * START[0]);
+        let punctuality = self.run(changing.clone(), &reference, model()?, &mut watch)?;
+        let mut quiet = Watch::new(usize::MAX, START[0]);
+        let calm = self.plant(seed.wrapping_add(1 << 32))?;
+        self.run(calm, &reference, model()?, &mut quiet)?;
+        Ok(AdaptiveTrial {
+            settled: watch.settled(),
+            detection_delay: watch.delay(),
+            false_alarms: watch.false_alarms + quiet.false_alarms,
+            quiet_steps: watch.quiet_steps + quiet.quiet_steps,
+            covered: watch.covered,
+            error: watch.total_error,
+            compared: self.compare(&changing, &reference)?,
+            punctuality,
+        })
+    }
+}
+
+impl AdaptiveTrials {
+    fn plant(&self, seed: u64) -> Result<Plant<Cartpole>, ControlError> {
+        Plant::new(
+            self.cartpole.clone(),
+            &START,
+            &[0.0; 4],
+            self.disturbance,
+            seed,
+        )
+    }
+
+    fn run<M: OnlineModel + Clone>(
+        &self,
+        plant: Plant<Cartpole>,
+        reference: &Reference,
+        model: Budgeted<M>,
+        watch: &mut Watch,
+    ) -> Result<Punctuality, ControlError> {
+        let feedback = TipFeedback::adaptive(self.cartpole.clone());
+        let controller =
+            Controller::new(&self.cartpole, reference.clone(), feedback, model, WINDOW)?
+                .with_compensation(Compensation::new(self.compensation)?);
+        let mut run = AdaptiveLoop::new(plant, controller);
+        while let Some(tick) = run.step()? {
+            let estimate = tick.estimate.as_ref();
+            watch.see(&Seen {
+                step: tick.step,
+                mass: estimate.and_then(|e| e.values.first().copied()),
+                standard_error: estimate.and_then(|e| e.standard_errors.first().copied()),
+                alarm: tick.detected,
+                error: tip_distance(&self.cartpole, &tick.state, &tick.reference),
+            });
+        }
+        Ok(run.controller().model().punctuality().clone())
+    }
+
+    /// Tracking errors of the formulas, with and without the disturbance observer.
+    fn compare(
+        &self,
+        plant: &Plant<Cartpole>,
+        reference: &Reference,
+    ) -> Result<Compared, ControlError> {
+        let oracle = |masses: &[f64], x: &[f64]| self.cartpole.inverse(masses, x);
+        let textbook = |_: &[f64], x: &[f64]| self.cartpole.analytic_inverse(&START, x);
+        let plain = Compensation::default();
+        let observer = Compensation::new(self.compensation)?;
+        let track = |formula: &dyn Fn(&[f64], &[f64]) -> f64, observer: &Compensation| {
+            self.tracking(plant.clone(), reference, formula, observer.clone())
+        };
+        Ok(Compared {
+            oracle: track(&oracle, &plain)?,
+            oracle_observer: Some(track(&oracle, &observer)?),
+            analytic: Some(track(&textbook, &plain)?),
+            analytic_observer: Some(track(&textbook, &observer)?),
+        })
+    }
+
+    /// Tracking error of a formula that may look at the true masses.
+    fn tracking(
+        &self,
+        mut plant: Plant<Cartpole>,
+        reference: &Reference,
+        formula: &dyn Fn(&[f64], &[f64]) -> f64,
+        mut observer: Compensation,
+    ) -> Result<f64, ControlError> {
+        let feedback = TipFeedback::adaptive(self.cartpole.clone());
+        let mut distance = 0.0;
+        for k in 0..reference.len() {
+            let (before, masses) = (plant.state().to_vec(), plant.parameters().to_vec());
+            let predicted = formula(&masses, &reference.features(&self.cartpole, k));
+            let correction = feedback.input(k, &before, &reference.states[k]);
+            let input = predicted + observer.input() + correction;
+            let state = plant.apply(input)?;
+            let unexplained = input - formula(&masses, &self.cartpole.features(&before, state));
+            observer.observe(unexplained, unexplained);
+            distance += tip_distance(&self.cartpole, state, &reference.states[k + 1]);
+        }
+        Ok(distance)
+    }
+}

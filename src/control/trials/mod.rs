@@ -1,0 +1,61 @@
+//! Figures of merit of adaptive control: a mass changes, nobody says when.
+
+use std::time::Duration;
+
+use super::error::ControlError;
+use crate::{
+    identification::{budget::Budgeted, online::OnlineModel},
+    random,
+};
+use rand::RngExt as _;
+
+mod cartpole;
+mod report;
+mod upkie;
+mod watch;
+
+pub use cartpole::AdaptiveTrials;
+pub use report::{AdaptiveReport, AdaptiveTrial, Compared, Steps};
+pub use upkie::UpkieTrials;
+
+/// Stream of the change's time in a trial's seed.
+const CHANGE_STREAM: u64 = 0xc4a9;
+/// Time that a tick may take: 200 Hz.
+pub const BUDGET: Duration = Duration::from_millis(5);
+
+/// What can be tried with a model that adapts.
+pub trait Trials {
+    /// One trial; `model` gives fresh models.
+    fn trial<M: OnlineModel + Clone>(
+        &self,
+        seed: u64,
+        model: &mut dyn FnMut() -> Result<Budgeted<M>, ControlError>,
+    ) -> Result<AdaptiveTrial, ControlError>;
+}
+
+/// Runs `trials` trials; `model` gives a fresh model for each, which has `budget` for a tick.
+pub fn adaptive_trials<M: OnlineModel + Clone>(
+    setting: &impl Trials,
+    trials: usize,
+    seed: u64,
+    budget: Duration,
+    mut model: impl FnMut() -> Result<M, ControlError>,
+) -> Result<AdaptiveReport, ControlError> {
+    let mut fresh = || Ok(Budgeted::new(model()?, budget));
+    let mut all = Vec::with_capacity(trials);
+    for trial in 0..trials as u64 {
+        all.push(match setting.trial(seed.wrapping_add(trial), &mut fresh) {
+            Err(ControlError::Diverged { .. }) => None,
+            other => Some(other?),
+        });
+    }
+    Ok(AdaptiveReport::of(&all, budget.as_secs_f64()))
+}
+
+/// The step of a trial's change: the given one, or one drawn from the seed.
+fn change_step(given: Option<usize>, (first, end): (usize, usize), seed: u64) -> usize {
+    given.unwrap_or_else(|| random::generator(seed, CHANGE_STREAM).random_range(first..end))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! How adaptive trials went, and their summary.
+
+use serde::{Deserialize, Serialize};
+
+use super::watch::TOLERANCES;
+use crate::identification::{
+    budget::Punctuality,
+    trials::{Summary, median_of_sorted},
+};
+
+/// How one trial went.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AdaptiveTrial {
+    /// Steps with the new mass after which the estimate stays within 5, 10 and 15 % of it.
+    pub settled: [Option<usize>; TOLERANCES.len()],
+    /// Steps with the new mass up to the first alarm.
+    pub detection_delay: Option<usize>,
+    /// Alarms without a change.
+    pub false_alarms: usize,
+    /// Steps without a change, or well after one that was noticed.
+    pub quiet_steps: usize,
+    /// Whether the last error bar held the truth; none without one.
+    pub covered: Option<bool>,
+    /// Total error of the adaptive model.
+    pub error: f64,
+    /// Total errors of the models that it is compared with.
+    pub compared: Compared,
+    /// How the model kept its time budget.
+    pub punctuality: Punctuality,
+}
+
+/// Total errors under the same disturbance.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Compared {
+    /// A controller that knows the masses and the friction.
+    pub oracle: f64,
+    /// The same with the disturbance observer that the adaptive controller has.
+    pub oracle_observer: Option<f64>,
+    /// Frictionless inverse dynamics with the masses before the change.
+    pub analytic: Option<f64>,
+    /// The same with the disturbance observer.
+    pub analytic_observer: Option<f64>,
+}
+
+/// Median and maximum over trials; `None` where more than half, or one, never got there.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Steps {
+    /// Median.
+    pub median: Option<f64>,
+    /// Maximum.
+    pub max: Option<f64>,
+}
+
+impl Steps {
+    fn of(values: impl Iterator<Item = Option<usize>>) -> Self {
+        let mut sorted: Vec<f64> = values
+            .map(|v| v.map_or(f64::INFINITY, |v| v as f64))
+            .collect();
+        sorted.sort_by(f64::total_cmp);
+        let finite = |v: f64| v.is_finite().then_some(v);
+        Self {
+            median: finite(median_of_sorted(&sorted)),
+            max: sorted.last().copied().and_then(finite),
+        }
+    }
+}
+
+/// Figures of merit over all trials.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AdaptiveReport {
+    /// Number of trials.
+    pub trials: usize,
+    /// Steps until the estimate stays within 5 % of the new mass.
+    pub steps_within_5pct: Steps,
+    /// Steps until the estimate stays within 10 % of the new mass.
+    pub steps_within_10pct: Steps,
+    /// Steps until the estimate stays within 15 % of the new mass.
+    pub steps_within_15pct: Steps,
+    /// Steps until the change is noticed.
+    pub detection_delay: Steps,
+    /// Alarms in 10,000 steps without a change.
+    pub false_alarms_per_10k: f64,
+    /// Share of trials whose last 95 % interval held the new mass; none without error bars.
+    pub coverage_95: Option<f64>,
+    /// Total error, median: the tip's distances to the reference [m] of the cartpole, the torque's
+    /// prediction errors [N m] of Upkie.
+    pub tracking_error: f64,
+    /// The same for a model that knows the masses and the friction.
+    pub tracking_error_oracle: f64,
+    /// The same for the oracle with the disturbance observer of the adaptive controller.
+    pub tracking_error_oracle_observer: Option<f64>,
+    /// The same for frictionless inverse dynamics with the masses before the change.
+    pub tracking_error_analytic: Option<f64>,
+    /// The same for the frictionless model with the disturbance observer.
+    pub tracking_error_analytic_observer: Option<f64>,
+    /// Trials in which the plant diverged; they count as never there.
+    pub diverged: usize,
+    /// Time that a tick may take [s].
+    pub budget_seconds: f64,
+    /// Time that an adaptation took [s], measured.
+    pub adaptation_seconds: Summary,
+    /// Share of ticks whose adaptation was not ready in time.
+    pub missed_ticks: f64,
+}
+
+impl AdaptiveReport {
+    /// Sums up trials; `None` stands for one that diverged.
+    pub fn of(trials: &[Option<AdaptiveTrial>], budget_seconds: f64) -> Self {
+        let done: Vec<&AdaptiveTrial> = trials.iter().flatten().collect();
+        let settled =
+            |tolerance: usize| Steps::of(trials.iter().map(|t| t.as_ref()?.settled[tolerance]));
+        let alarms: usize = done.iter().map(|t| t.false_alarms).sum();
+        let quiet: usize = done.iter().map(|t| t.quiet_steps).sum();
+        let bars: Vec<bool> = done.iter().filter_map(|t| t.covered).collect();
+        let covered = bars.iter().filter(|covered| **covered).count();
+        let ticks: usize = done.iter().map(|t| t.punctuality.ticks).sum();
+        let missed: usize = done.iter().map(|t| t.punctuality.missed).sum();
+        let seconds: Vec<f64> = done
+            .iter()
+            .flat_map(|t| t.punctuality.seconds.iter().copied())
+            .collect();
+        let compared = |value: fn(&Compared) -> Option<f64>| {
+            let values: Option<Vec<f64>> = done.iter().map(|t| value(&t.compared)).collect();
+            values.filter(|v| !v.is_empty()).map(median)
+        };
+        Self {
+            trials: trials.len(),
+            steps_within_5pct: settled(0),
+            steps_within_10pct: settled(1),
+            steps_within_15pct: settled(2),
+            detection_delay: Steps::of(trials.iter().map(|t| t.as_ref()?.detection_delay)),
+            false_alarms_per_10k: 1e4 * alarms as f64 / quiet.max(1) as f64,
+            coverage_95: (!bars.is_empty()).then(|| covered as f64 / bars.len() as f64),
+            tracking_error: median(done.iter().map(|t| t.error).collect()),
+            tracking_error_oracle: median(done.iter().map(|t| t.compared.oracle).collect()),
+            tracking_error_oracle_observer: compared(|c| c.oracle_observer),
+            tracking_error_analytic: compared(|c| c.analytic),
+            tracking_error_analytic_observer: compared(|c| c.analytic_observer),
+            diverged: trials.len() - done.len(),
+            budget_seconds,
+            adaptation_seconds: Summary::of(&seconds),
+            missed_ticks: missed as f64 / ticks.max(1) as f64,
+        }
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    median_of_sorted(&values)
+}

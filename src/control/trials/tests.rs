@@ -1,0 +1,135 @@
+//! Tests of the trials with known features.
+
+use super::{cartpole::START, *};
+use crate::identification::{
+    change::CusumSettings,
+    model::KnownFeatures,
+    online::{Estimate, OnlineLeastSquares, Readout},
+    recursive::{Drift, RecursiveSettings},
+};
+use crate::systems::{cartpole::Cartpole, upkie::Upkie};
+
+fn known(
+    forgetting: f64,
+    change: Option<CusumSettings>,
+) -> Result<OnlineLeastSquares<KnownFeatures<Cartpole>>, ControlError> {
+    let settings = RecursiveSettings {
+        forgetting,
+        noise: 0.05,
+        spread: vec![3.0; 2],
+        drift: None,
+    };
+    let model = KnownFeatures::new(Cartpole::default());
+    Ok(OnlineLeastSquares::new(
+        model,
+        &[1.0, 0.2],
+        settings,
+        change,
+        Readout::Direct,
+    )?)
+}
+
+fn report(forgetting: f64, change: Option<CusumSettings>) -> AdaptiveReport {
+    let setting = AdaptiveTrials::default();
+    adaptive_trials(&setting, 20, 0, BUDGET, || known(forgetting, change)).unwrap()
+}
+
+#[test]
+fn a_doubled_cart_mass_is_identified_without_being_told_when() {
+    let report = report(0.999, Some(CusumSettings::EXACT));
+    assert!(report.detection_delay.max.unwrap() <= 5.0, "{report:?}");
+    assert!(
+        report.steps_within_5pct.median.unwrap() <= 69.0,
+        "{report:?}"
+    );
+    assert!(report.false_alarms_per_10k <= 1.0, "{report:?}");
+    assert!(
+        report.tracking_error < 1.5 * report.tracking_error_oracle,
+        "{report:?}"
+    );
+}
+
+#[test]
+fn algorithm_2_as_printed_never_gets_there_and_forgetting_alone_is_slow() {
+    let printed = report(1.0, None);
+    assert_eq!(printed.steps_within_5pct.median, None);
+    assert_eq!(printed.detection_delay.max, None);
+    let forgetting = report(0.99, None);
+    assert!(
+        forgetting.steps_within_5pct.median.unwrap() > 200.0,
+        "{forgetting:?}"
+    );
+}
+
+#[test]
+fn a_factor_that_leaves_no_mass_is_refused_with_the_value() {
+    for factor in [0.0, -1.0] {
+        let setting = AdaptiveTrials {
+            factor,
+            ..AdaptiveTrials::default()
+        };
+        let error = adaptive_trials(&setting, 1, 0, BUDGET, || known(1.0, None)).unwrap_err();
+        let value = factor * START[0];
+        assert!(
+            error.to_string().ends_with(&format!("but is {value}")),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_model_that_identifies_nothing_is_never_within_reach() {
+    #[derive(Clone)]
+    struct Silent;
+    impl OnlineModel for Silent {
+        fn observe(&mut self, _: &[f64], _: f64) -> bool {
+            false
+        }
+        fn predict(&mut self, _: &[f64]) -> f64 {
+            0.0
+        }
+        fn identify(&self) -> Option<Estimate> {
+            None
+        }
+    }
+    let report = adaptive_trials(&AdaptiveTrials::default(), 1, 0, BUDGET, || Ok(Silent)).unwrap();
+    assert_eq!(report.steps_within_10pct.max, None);
+    let json = serde_json::to_value(&report).unwrap();
+    assert!(json["detection_delay"]["median"].is_null());
+}
+
+#[test]
+fn the_observer_brings_the_oracle_closer_to_the_reference() {
+    let report = report(0.999, Some(CusumSettings::EXACT));
+    let oracle = report.tracking_error_oracle_observer.unwrap();
+    assert!(oracle < report.tracking_error_oracle, "{report:?}");
+}
+
+#[test]
+fn a_torso_four_times_as_heavy_is_weighed_in_two_seconds() {
+    let model = || {
+        let settings = RecursiveSettings {
+            forgetting: 0.999,
+            noise: 0.003,
+            spread: vec![10.0],
+            drift: Some(Drift {
+                size: 0.003,
+                correlation: 0.95,
+            }),
+        };
+        let known = KnownFeatures::new(Upkie::default());
+        let change = Some(CusumSettings::LEARNED);
+        Ok(OnlineLeastSquares::new(
+            known,
+            &[5.0],
+            settings,
+            change,
+            Readout::Direct,
+        )?)
+    };
+    let report = adaptive_trials(&UpkieTrials::default(), 6, 0, BUDGET, model).unwrap();
+    assert!(
+        report.steps_within_15pct.median.unwrap() <= 400.0,
+        "{report:?}"
+    );
+}

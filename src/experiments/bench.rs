@@ -1,0 +1,324 @@
+//! The benchmark: how fast this machine trains and adapts every learner, and how that grows with the
+//! number of tasks T and of samples N.
+//!
+//! The page and `./lab bench` run the same [`suite`]. Times are of one machine: compare ratios.
+
+use burn::tensor::Device;
+use serde::{Deserialize, Serialize};
+use web_time::Instant;
+
+use super::{
+    evaluate::Trial,
+    run::{Stop, breathe},
+};
+use crate::{
+    engine::{
+        pacing::{Host, Pace},
+        protocol::{DeviceUsed, Event},
+    },
+    learners::{METHODS, Settings, Trainer},
+    systems::{self, Samples, Split, Task},
+};
+
+/// Systems and shots that every learner is measured on.
+pub const PROBLEMS: [(&str, usize); 3] = [("cartpole", 100), ("charges-pair", 10), ("arm", 100)];
+/// Tasks of the scaling in T.
+pub const TASK_COUNTS: [usize; 4] = [4, 8, 16, 32];
+/// Samples of a task in the scaling in N.
+pub const SAMPLE_COUNTS: [usize; 4] = [50, 100, 200, 400];
+/// Tasks of the scaling in N, and samples of the scaling in T.
+const FIXED: (usize, usize) = (8, 100);
+
+/// What is measured, and for how long.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// `cpu` or `webgpu`.
+    pub device: String,
+    /// Longest measurement of one training [s].
+    pub seconds: f64,
+}
+
+/// One thing that was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measured {
+    /// A learner on a system.
+    Speed(Speed),
+    /// A training step at several sizes.
+    Growth(Growth),
+}
+
+/// The speed of a learner on a system.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Speed {
+    /// Name of the system.
+    pub system: String,
+    /// Name of the method.
+    pub method: String,
+    /// Training steps in a second.
+    pub steps_per_second: f64,
+    /// Time of one adaptation [s].
+    pub adaptation_seconds: f64,
+    /// Memory that the engine has taken so far [bytes]; 0 where that is not known.
+    pub memory: u64,
+}
+
+/// How the time of a training step grows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Growth {
+    /// Name of the method.
+    pub method: String,
+    /// What grows: `T` or `N`.
+    pub of: String,
+    /// Its value and the time of a step [s].
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Growth {
+    /// Slope of a straight line through the logarithms: 1 means twice as much takes twice as long.
+    pub fn slope(&self) -> f64 {
+        let logs: Vec<(f64, f64)> = self.points.iter().map(|&(x, y)| (x.ln(), y.ln())).collect();
+        let n = logs.len() as f64;
+        let mean = |part: fn(&(f64, f64)) -> f64| logs.iter().map(part).sum::<f64>() / n;
+        let (x, y) = (mean(|p| p.0), mean(|p| p.1));
+        let across: f64 = logs.iter().map(|p| (p.0 - x) * (p.1 - y)).sum();
+        let along: f64 = logs.iter().map(|p| (p.0 - x).powi(2)).sum();
+        across / along
+    }
+}
+
+/// Runs the suite and tells the host of every measurement and of the end.
+pub async fn run(plan: &Plan, host: &impl Host) {
+    host.emit(match suite(plan, host).await {
+        Ok(()) => Event::Done,
+        Err(Stop::Cancelled) => Event::Cancelled,
+        Err(Stop::Failed(message)) => Event::Failed(message),
+    });
+}
+
+/// Every learner on every problem, then the growth of every learner in T and N.
+pub async fn suite(plan: &Plan, host: &impl Host) -> Result<(), Stop> {
+    let (device, used) = device(plan).await;
+    host.emit(Event::Started { device: used });
+    let methods: Vec<&str> = METHODS
+        .iter()
+        .filter(|method| !method.zero_shot)
+        .map(|method| method.name)
+        .collect();
+    let all = methods.len() * (PROBLEMS.len() + 2);
+    let pace = Pace::new(all);
+    let mut done = 0;
+    let mut tell = |measured| {
+        done += 1;
+        host.emit(Event::Measured(measured));
+        host.emit(Event::Progress(pace.progress(done, 0.0)));
+    };
+    for (system, shots) in PROBLEMS {
+        let problem = Problem::new(system, shots, host).await?;
+        for method in &methods {
+            tell(Measured::Speed(
+                problem.speed(method, plan, &device, host).await?,
+            ));
+        }
+    }
+    for method in &methods {
+        for of in ["T", "N"] {
+            tell(Measured::Growth(
+                growth(method, of, plan, &device, host).await?,
+            ));
+        }
+    }
+    Ok(())
+}
+
+async fn device(plan: &Plan) -> (Device, DeviceUsed) {
+    #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
+    if plan.device == "webgpu"
+        && let Ok((device, adapter)) = crate::engine::device::gpu::device().await
+    {
+        let (name, reason) = (plan.device.clone(), String::new());
+        let used = DeviceUsed {
+            name,
+            adapter,
+            reason,
+        };
+        return (device, used);
+    }
+    let reason = if plan.device == "webgpu" {
+        "this engine has no WebGPU".to_owned()
+    } else {
+        String::new()
+    };
+    let used = DeviceUsed {
+        name: "cpu".to_owned(),
+        adapter: String::new(),
+        reason,
+    };
+    (Device::flex(), used)
+}
+
+/// A system with its data.
+struct Problem {
+    system: &'static str,
+    tasks: Vec<Task>,
+    trial: Trial,
+}
+
+impl Problem {
+    async fn new(name: &'static str, shots: usize, host: &impl Host) -> Result<Self, Stop> {
+        let system = systems::by_name(name)?;
+        let environments = system.environments(Split::Train, 0);
+        let mut tasks = Vec::with_capacity(environments.len());
+        for phi in &environments {
+            tasks.push(system.task(phi, Split::Train, 0)?);
+            breathe(host).await?;
+        }
+        let trial = Trial::new(system.as_ref(), &environments[0], shots, 0.0, 0)?;
+        Ok(Self {
+            system: name,
+            tasks,
+            trial,
+        })
+    }
+
+    async fn speed(
+        &self,
+        method: &str,
+        plan: &Plan,
+        device: &Device,
+        host: &impl Host,
+    ) -> Result<Speed, Stop> {
+        let settings = Settings::new(self.system, method)?;
+        let mut trainer = Trainer::new(&settings, &self.tasks, 0, device)?;
+        let step = seconds_a_step(&mut trainer, plan.seconds, host).await?;
+        let model = trainer.finish().await?;
+        let (begun, mut times) = (Instant::now(), 0_u32);
+        while times == 0 || begun.elapsed().as_secs_f64() < plan.seconds / 5.0 {
+            model.adapt(&self.trial.inputs, &self.trial.targets)?;
+            times += 1;
+        }
+        let adaptation_seconds = begun.elapsed().as_secs_f64() / f64::from(times);
+        breathe(host).await?;
+        Ok(Speed {
+            system: self.system.to_owned(),
+            method: method.to_owned(),
+            steps_per_second: 1.0 / step,
+            adaptation_seconds,
+            memory: memory(),
+        })
+    }
+}
+
+/// Time of one training step, measured for `limit` seconds after two steps to warm up.
+async fn seconds_a_step(trainer: &mut Trainer, limit: f64, host: &impl Host) -> Result<f64, Stop> {
+    for _ in 0..2 {
+        trainer.step()?;
+    }
+    trainer.loss().await?;
+    breathe(host).await?;
+    let (mut spent, mut steps) = (0.0, 0_u32);
+    while spent < limit && !trainer.finished() {
+        let begun = Instant::now();
+        while begun.elapsed().as_secs_f64() < 0.1_f64.min(limit) && !trainer.finished() {
+            trainer.step()?;
+            steps += 1;
+        }
+        // Waits for the device: a graphics card only queues the steps.
+        trainer.loss().await?;
+        spent += begun.elapsed().as_secs_f64();
+        breathe(host).await?;
+    }
+    Ok(spent / f64::from(steps.max(1)))
+}
+
+async fn growth(
+    method: &str,
+    of: &str,
+    plan: &Plan,
+    device: &Device,
+    host: &impl Host,
+) -> Result<Growth, Stop> {
+    let sizes = if of == "T" {
+        TASK_COUNTS
+    } else {
+        SAMPLE_COUNTS
+    };
+    let mut points = Vec::with_capacity(sizes.len());
+    for size in sizes {
+        let (tasks, samples) = if of == "T" {
+            (size, FIXED.1)
+        } else {
+            (FIXED.0, size)
+        };
+        let settings = Settings {
+            batch: samples,
+            ..Settings::new("cartpole", method)?
+        };
+        let mut trainer = Trainer::new(&settings, &artificial(tasks, samples), 0, device)?;
+        let seconds = seconds_a_step(&mut trainer, plan.seconds / 4.0, host).await?;
+        points.push((size as f64, seconds));
+    }
+    Ok(Growth {
+        method: method.to_owned(),
+        of: of.to_owned(),
+        points,
+    })
+}
+
+/// Tasks of any number and size, linear in two parameters.
+fn artificial(tasks: usize, samples: usize) -> Vec<Task> {
+    let inputs = std::sync::Arc::new(Samples {
+        dim: 6,
+        values: (0..6 * samples).map(|i| (1.7 * i as f64).sin()).collect(),
+    });
+    let task = |t: usize| {
+        let (a, b) = (1.0 + t as f64 / tasks as f64, (t as f64).cos());
+        let target = |row: &[f64]| a * row[0] + b * row[1] * row[2];
+        Task {
+            parameters: vec![a, b],
+            inputs: inputs.clone(),
+            targets: inputs.rows().map(target).collect(),
+        }
+    };
+    (0..tasks).map(task).collect()
+}
+
+/// Memory of the engine [bytes].
+fn memory() -> u64 {
+    #[cfg(target_arch = "wasm32")]
+    return core::arch::wasm32::memory_size(0) as u64 * 65_536;
+    #[cfg(not(target_arch = "wasm32"))]
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{native::Job, protocol::Work};
+
+    #[test]
+    fn the_slope_of_a_power_is_its_exponent() {
+        let points = [1.0, 2.0, 4.0, 8.0].map(|x: f64| (x, 3.0 * x.powf(1.5)));
+        let growth = Growth {
+            method: "camel".to_owned(),
+            of: "T".to_owned(),
+            points: points.to_vec(),
+        };
+        assert!((growth.slope() - 1.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_suite_measures_every_learner() {
+        let plan = Plan {
+            device: "cpu".to_owned(),
+            seconds: 1e-3,
+        };
+        let job = Job::start(Work::Bench(plan));
+        let events: Vec<Event> = job.events.iter().collect();
+        assert_eq!(events.last(), Some(&Event::Done));
+        let measured = events
+            .iter()
+            .filter(|event| matches!(event, Event::Measured(_)));
+        assert_eq!(measured.count(), 6 * (PROBLEMS.len() + 2));
+    }
+}

@@ -1,0 +1,232 @@
+//! Reads a file, learns from it, and adapts to the environment that was held out.
+
+use std::sync::Arc;
+
+use super::{
+    example::name_and_unit,
+    report::{DataReport, DataSpec},
+    roles::parameter_name,
+    table::{Table, TableReader},
+    tasks::{Environments, Held, Order, shots},
+};
+use crate::{
+    engine::{device, pacing::Host, protocol::Event},
+    experiments::{
+        evaluate::{EvaluationError, identify_by_map, pairs},
+        report::{Adaptation, ErrorSize, Identified},
+        run::{Stop, breathe, train},
+    },
+    identification::{
+        affine_map::{AffineMap, Offset, Rank},
+        identifier::Identifier,
+        learned::LearnedModel,
+    },
+    learners::{Adapted, Model},
+    systems::Task,
+};
+
+/// Rows that are read before others may run.
+const SLICE: usize = 5_000;
+/// Directions in which the known parameters vary by less than this share do not count.
+const LEAST_VARIATION: f64 = 1e-6;
+
+/// Reads the file and tells the host what is in it.
+pub async fn outline(host: &impl Host) {
+    let last = match table(host).await {
+        Ok(table) => Event::Outline(Box::new(table.outline())),
+        Err(stop) => stop.into(),
+    };
+    host.emit(last);
+}
+
+/// Learns from the file and tells the host of every event, the last one included.
+pub async fn learn(spec: &DataSpec, host: &impl Host) {
+    let last = match report(spec, host).await {
+        Ok(report) => Event::Learned(Box::new(report)),
+        Err(stop) => stop.into(),
+    };
+    host.emit(last);
+}
+
+/// Reads the file in slices of rows.
+async fn table(host: &impl Host) -> Result<Table, Stop> {
+    let bytes = host.file().await.map_err(Stop::Failed)?;
+    let mut reader = TableReader::new(&bytes)?;
+    while reader.read(SLICE)? {
+        breathe(host).await?;
+    }
+    Ok(reader.finish()?)
+}
+
+async fn report(spec: &DataSpec, host: &impl Host) -> Result<DataReport, Stop> {
+    let environments = Environments::new(&table(host).await?, &spec.columns)?;
+    let held = environments.hold_out(&spec.held_out, spec.order)?;
+    // Refused before the training, not after it.
+    let training = &spec.training;
+    let (shots, rest) = shots(&held.held, training.shots, spec.order, training.seed)?;
+    let settings = spec.settings()?;
+    let (device, used) = device::choose(training, &held.training).await;
+    host.emit(Event::Started {
+        device: used.clone(),
+    });
+    let trained = train(&settings, training.seed, &held.training, &device, host).await?;
+    let mut notes: Vec<String> = held.note.iter().cloned().collect();
+    let adaptation = adapt(spec, &trained.model, &held, &shots, &rest, &mut notes)?;
+    Ok(DataReport {
+        spec: spec.clone(),
+        device: used,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        seconds: trained.seconds,
+        steps: trained.steps,
+        losses: trained.losses,
+        environments: held.training.len(),
+        adaptation,
+        notes,
+    })
+}
+
+fn adapt(
+    spec: &DataSpec,
+    model: &Arc<Model>,
+    held: &Held,
+    shots: &Task,
+    rest: &Task,
+    notes: &mut Vec<String>,
+) -> Result<Adaptation, EvaluationError> {
+    let adapted = model.adapt(&shots.inputs, &shots.targets)?;
+    let predicted = model.predict(&adapted, &rest.inputs)?;
+    let mut zero_shot = None;
+    let mut identified = Vec::new();
+    if !spec.columns.parameters.is_empty() {
+        match undetermined(spec, &held.training) {
+            Some(why) => notes.push(why),
+            None => match identify(spec, model, held, shots, rest, &adapted) {
+                Ok(found) => (identified, zero_shot) = found,
+                Err(error) => {
+                    notes.push(format!("the parameters could not be identified: {error}"))
+                }
+            },
+        }
+    }
+    let (name, unit) = name_and_unit(&spec.columns.target);
+    Ok(Adaptation {
+        shots: shots.targets.len(),
+        few_shot: ErrorSize::of(&rest.targets, &predicted),
+        zero_shot,
+        identified,
+        predictions: pairs(&rest.targets, &predicted)?,
+        target: (name.to_owned(), unit.to_owned()),
+    })
+}
+
+/// Why the training environments do not determine the map between contexts and parameters.
+fn undetermined(spec: &DataSpec, training: &[Task]) -> Option<String> {
+    let names = &spec.columns.parameters;
+    let rows: Vec<Vec<f64>> = training
+        .iter()
+        .map(|task| task.parameters.clone())
+        .collect();
+    let constant = (0..names.len()).find(|&j| rows.iter().all(|row| row[j] == rows[0][j]));
+    if let Some(j) = constant {
+        return Some(format!(
+            "the parameters cannot be identified: {} is the same in all training environments",
+            parameter_name(&names[j])
+        ));
+    }
+    let needed = names.len() + 1;
+    let rank = Rank::Numerical(LEAST_VARIATION);
+    let scale = spans(&rows);
+    let scaled: Vec<_> = rows.iter().map(|row| divided(row, &scale)).collect();
+    let map = AffineMap::fit(&scaled, &rows, rank, Offset::Free, None).ok()?;
+    (map.rank() < names.len()).then(|| {
+        format!(
+            "the parameters cannot be identified: {} of them need at least {needed} training environments that vary them independently, but there are {}, which vary them in {} directions",
+            names.len(),
+            rows.len(),
+            map.rank()
+        )
+    })
+}
+
+/// How far each parameter varies: divided by that, units do not matter.
+fn spans(rows: &[Vec<f64>]) -> Vec<f64> {
+    let width = rows.first().map_or(0, Vec::len);
+    let span = |j: usize| {
+        let values = || rows.iter().map(move |row| row[j]);
+        let span = values().fold(f64::MIN, f64::max) - values().fold(f64::MAX, f64::min);
+        if span > 0.0 { span } else { 1.0 }
+    };
+    (0..width).map(span).collect()
+}
+
+fn divided(values: &[f64], scale: &[f64]) -> Vec<f64> {
+    values.iter().zip(scale).map(|(v, s)| v / s).collect()
+}
+
+type Found = (Vec<Identified>, Option<ErrorSize>);
+
+/// The parameters of the held-out environment, and the error of the model that is given the true ones.
+fn identify(
+    spec: &DataSpec,
+    model: &Arc<Model>,
+    held: &Held,
+    shots: &Task,
+    rest: &Task,
+    adapted: &Adapted,
+) -> Result<Found, EvaluationError> {
+    let Ok(learned) = LearnedModel::new(model.clone()) else {
+        let values = identify_by_map(model, adapted)?;
+        let values = values
+            .into_iter()
+            .map(|(value, error)| (value, error, true));
+        return Ok((describe(spec, &held.held, values), None));
+    };
+    let (contexts, parameters): (Vec<_>, Vec<_>) = model
+        .tasks()
+        .iter()
+        .map(|task| (task.context.clone(), task.parameters.clone()))
+        .unzip();
+    let scale = spans(&parameters);
+    let parameters: Vec<_> = parameters.iter().map(|p| divided(p, &scale)).collect();
+    let mut validation = held.validation.clone();
+    for task in &mut validation {
+        task.parameters = divided(&task.parameters, &scale);
+    }
+    let in_order = spec.order != Order::Random;
+    let mut identifier = Identifier::new(learned, &contexts, &parameters, &validation, in_order)?;
+    // The residuals of the validation rows have the measurement's noise in them.
+    let found = identifier.identify(&shots.inputs, &shots.targets, 0.0)?;
+    let values = (0..found.determined.len()).map(|j| {
+        let (value, error) = (found.estimate.values[j], found.estimate.standard_errors[j]);
+        (scale[j] * value, scale[j] * error, found.determined[j])
+    });
+    let truth = divided(&held.held.parameters, &scale);
+    let known = identifier.model().task_weights(&truth)?;
+    let predicted = model.predict(&model.with_context(&known)?, &rest.inputs)?;
+    let zero_shot = ErrorSize::of(&rest.targets, &predicted);
+    Ok((describe(spec, &held.held, values), Some(zero_shot)))
+}
+
+fn describe(
+    spec: &DataSpec,
+    held: &Task,
+    values: impl Iterator<Item = (f64, f64, bool)>,
+) -> Vec<Identified> {
+    let about = spec.columns.parameters.iter().zip(&held.parameters);
+    let identified = |((heading, &truth), (estimate, standard_error, determined)): (
+        (&String, &f64),
+        (f64, f64, bool),
+    )| {
+        let (name, unit) = name_and_unit(parameter_name(heading));
+        Identified {
+            name: name.to_owned(),
+            symbol: String::new(),
+            unit: unit.to_owned(),
+            truth,
+            estimate,
+            standard_error,
+            determined,
+        }
+    };
+    about.zip(values).map(identified).collect()
+}

@@ -1,0 +1,376 @@
+//! What a trained model answers to a visitor who changes the environment, the shots or the places
+//! of measurement: no training, so an answer takes milliseconds.
+
+use std::{cell::RefCell, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    evaluate::{EvaluationError, Trial, adapt, follow, known_parameters, parameters},
+    report::{Adaptation, Motion, Report},
+    spec::{Draft, Spec},
+};
+use crate::{
+    learners::{Adapted, LearnerError, Model, Settings, weights},
+    systems::{
+        Field, Samples, Shape, Split, System,
+        field_lines::field_lines,
+        grid::{Grid, Nodes},
+    },
+};
+
+/// Values of a map along x1.
+const COLUMNS: usize = 72;
+/// Field lines that start at plates inside a map.
+const LINES: usize = 24;
+/// Most models that are kept.
+const MOST_KEPT: usize = 16;
+/// Most samples of a curve.
+const CURVE: usize = 300;
+
+/// Where the model comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Origin {
+    /// It came with the site.
+    Shipped,
+    /// The visitor trained it.
+    Trained,
+}
+
+/// What a model knows of one environment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// What was asked.
+    pub spec: Spec,
+    /// Whose model answers.
+    pub origin: Origin,
+    /// Errors and identified parameters.
+    pub adaptation: Adaptation,
+    /// The robot following a reference.
+    pub motion: Option<Motion>,
+    /// Predictions to look at.
+    pub picture: Option<Picture>,
+}
+
+impl From<&Report> for Answer {
+    fn from(report: &Report) -> Self {
+        Self {
+            spec: report.spec.clone(),
+            origin: Origin::Trained,
+            adaptation: report.adaptation.clone(),
+            motion: report.motion.clone(),
+            picture: None,
+        }
+    }
+}
+
+/// Truth and predictions side by side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Picture {
+    /// Maps of a field over its domain.
+    Maps {
+        /// Lower left and upper right corner [m].
+        domain: [[f64; 2]; 2],
+        /// Values in a row of each map.
+        columns: usize,
+        /// Where the field was measured [m].
+        points: Vec<[f64; 2]>,
+        /// The true field.
+        truth: Map,
+        /// Predicted from the measurements.
+        few_shot: Map,
+        /// Predicted from the true parameters.
+        zero_shot: Option<Map>,
+    },
+    /// Inputs along a movement of a robot.
+    Curves {
+        /// Time between two samples [s].
+        dt: f64,
+        /// The true inputs.
+        truth: Vec<f64>,
+        /// Predicted from the samples.
+        few_shot: Vec<f64>,
+        /// Predicted from the true parameters.
+        zero_shot: Option<Vec<f64>>,
+    },
+}
+
+/// A field on a grid, row after row from the lower left.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Map {
+    /// The potential.
+    pub values: Vec<f32>,
+    /// Lines of the field.
+    pub lines: Vec<Vec<[f32; 2]>>,
+}
+
+/// A model and the experiment that it was trained in.
+struct Kept {
+    spec: Spec,
+    origin: Origin,
+    model: Arc<Model>,
+}
+
+thread_local! {
+    /// Models that this worker or thread has trained or loaded, the newest last.
+    static KEPT: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Keeps a trained model for the questions that follow.
+pub fn keep(spec: &Spec, model: Arc<Model>) {
+    keep_from(spec, Origin::Trained, model);
+}
+
+fn keep_from(spec: &Spec, origin: Origin, model: Arc<Model>) {
+    KEPT.with_borrow_mut(|kept| {
+        kept.retain(|other| !spec.trains_like(&other.spec));
+        if kept.len() == MOST_KEPT {
+            kept.remove(0);
+        }
+        kept.push(Kept {
+            spec: spec.clone(),
+            origin,
+            model,
+        });
+    });
+}
+
+/// Reads the shipped model of an experiment and keeps it.
+pub fn keep_shipped(spec: &Spec, bytes: &[u8]) -> Result<(), EvaluationError> {
+    keep_file(spec, Origin::Shipped, bytes)
+}
+
+/// Keeps a model that the visitor trained earlier, if its file is what these settings would give.
+pub fn keep_restored(spec: &Spec, bytes: &[u8]) -> Result<(), EvaluationError> {
+    keep_file(spec, Origin::Trained, bytes)
+}
+
+fn keep_file(spec: &Spec, origin: Origin, bytes: &[u8]) -> Result<(), EvaluationError> {
+    let model = weights::import(bytes)?;
+    let settings = Settings {
+        method: model.settings().method.clone(),
+        ..spec.settings()?
+    };
+    if *model.settings() != settings {
+        return Err(EvaluationError::NotTrained);
+    }
+    keep_from(spec, origin, Arc::new(model));
+    Ok(())
+}
+
+/// Whether a model for these settings is at hand.
+pub fn is_ready(spec: &Spec) -> bool {
+    kept(spec).is_some()
+}
+
+fn kept(spec: &Spec) -> Option<(Origin, Arc<Model>)> {
+    KEPT.with_borrow(|kept| {
+        let fits = kept.iter().find(|kept| spec.trains_like(&kept.spec))?;
+        Some((fits.origin, fits.model.clone()))
+    })
+}
+
+/// File of the shipped model, relative to the site.
+pub fn shipped_file(spec: &Spec) -> Option<String> {
+    let method = crate::learners::method(&spec.method).ok()?.trained_as;
+    let usual = Draft::recommended(&spec.system, &spec.method).ok()?;
+    spec.trains_like(&usual)
+        .then(|| format!("weights/{}-{method}.safetensors", spec.system))
+}
+
+/// Answers with the model at hand.
+pub fn answer(spec: &Spec) -> Result<Answer, EvaluationError> {
+    let (origin, model) = kept(spec).ok_or(EvaluationError::NotTrained)?;
+    let system = spec.physics()?;
+    let (adaptation, from_shots) = adapt(spec, system.as_ref(), &model)?;
+    let motion = follow(spec, system.as_ref(), &model)?;
+    let picture = picture(spec, system.as_ref(), &model, &from_shots)?;
+    Ok(Answer {
+        spec: spec.clone(),
+        origin,
+        adaptation,
+        motion,
+        picture: Some(picture),
+    })
+}
+
+fn picture(
+    spec: &Spec,
+    system: &dyn System,
+    model: &Arc<Model>,
+    few_shot: &Adapted,
+) -> Result<Picture, EvaluationError> {
+    let phi = parameters(spec, system);
+    let zero_shot = match known_parameters(system, model, spec.seed)? {
+        Some(known) => Some(model.with_context(&known.model().task_weights(&phi)?)?),
+        None => None,
+    };
+    match system.field() {
+        Some(field) => maps(spec, field, &phi, model, few_shot, zero_shot.as_ref()),
+        None => curves(spec, system, &phi, model, few_shot, zero_shot.as_ref()),
+    }
+}
+
+fn maps(
+    spec: &Spec,
+    field: &dyn Field,
+    phi: &[f64],
+    model: &Model,
+    few_shot: &Adapted,
+    zero_shot: Option<&Adapted>,
+) -> Result<Picture, EvaluationError> {
+    let domain = field.domain();
+    let [low, high] = domain;
+    let rows = COLUMNS as f64 * (high[1] - low[1]) / (high[0] - low[0]);
+    let grid = Grid::new([COLUMNS, (rows.round() as usize).max(3)], domain)?;
+    let potential = field.solve(phi)?;
+    let (inputs, sources) = (grid.samples(), field.sketch(phi));
+    let predicted = |adapted: &Adapted| -> Result<Map, LearnerError> {
+        Ok(map(grid, model.predict(adapted, &inputs)?, &sources))
+    };
+    let truth = grid.positions().map(|x| potential.value(x)).collect();
+    let trial = Trial::of_spec(spec, field, phi)?;
+    Ok(Picture::Maps {
+        domain,
+        columns: COLUMNS,
+        points: trial.inputs.rows().map(|x| [x[0], x[1]]).collect(),
+        truth: map(grid, truth, &sources),
+        few_shot: predicted(few_shot)?,
+        zero_shot: zero_shot.map(predicted).transpose()?,
+    })
+}
+
+fn map(grid: Grid, values: Vec<f64>, sources: &[Shape]) -> Map {
+    let nodes = Nodes { grid, values };
+    let lines = field_lines(&nodes, sources, grid.domain(), LINES);
+    let rounded = |line: Vec<[f64; 2]>| line.iter().map(|x| x.map(|x| x as f32)).collect();
+    Map {
+        lines: lines.into_iter().map(rounded).collect(),
+        values: nodes.values.iter().map(|&y| y as f32).collect(),
+    }
+}
+
+fn curves(
+    spec: &Spec,
+    system: &dyn System,
+    phi: &[f64],
+    model: &Model,
+    few_shot: &Adapted,
+    zero_shot: Option<&Adapted>,
+) -> Result<Picture, EvaluationError> {
+    let task = system.task(phi, Split::Test, spec.seed)?;
+    let count = task.targets.len().min(CURVE);
+    let inputs = Samples {
+        dim: task.inputs.dim,
+        values: task.inputs.values[..count * task.inputs.dim].to_vec(),
+    };
+    Ok(Picture::Curves {
+        dt: system.robot().map_or(1.0, |robot| robot.time_step()),
+        truth: task.targets[..count].to_vec(),
+        few_shot: model.predict(few_shot, &inputs)?,
+        zero_shot: zero_shot
+            .map(|adapted| model.predict(adapted, &inputs))
+            .transpose()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::Device;
+
+    use super::*;
+    use crate::learners::Trainer;
+
+    fn trained(system: &str, method: &str) -> Spec {
+        let draft = Draft {
+            steps: 30,
+            width: 8,
+            depth: 1,
+            batch: 50,
+            ..Draft::recommended(system, method).unwrap()
+        };
+        let spec = draft.check().unwrap();
+        let system = spec.physics().unwrap();
+        let tasks: Vec<_> = system
+            .environments(Split::Train, 0)
+            .iter()
+            .map(|phi| system.task(phi, Split::Train, 0).unwrap())
+            .collect();
+        let mut trainer =
+            Trainer::new(&spec.settings().unwrap(), &tasks, 0, &Device::flex()).unwrap();
+        while !trainer.finished() {
+            trainer.step().unwrap();
+        }
+        keep(
+            &spec,
+            Arc::new(pollster::block_on(trainer.finish()).unwrap()),
+        );
+        spec
+    }
+
+    #[test]
+    fn a_field_is_answered_with_maps_through_the_placed_points() {
+        let spec = trained("charges-pair", "camel");
+        let points = vec![[-0.5, 0.2], [0.1, 0.8], [0.7, 0.4]];
+        let asked = Draft {
+            points: points.clone(),
+            phi: vec![2.0, 4.0],
+            ..spec.into()
+        };
+        let answer = answer(&asked.check().unwrap()).unwrap();
+        assert_eq!(answer.adaptation.shots, 3);
+        let Some(Picture::Maps {
+            points: measured,
+            truth,
+            few_shot,
+            zero_shot: Some(zero_shot),
+            columns,
+            ..
+        }) = answer.picture
+        else {
+            panic!("no maps");
+        };
+        assert_eq!(measured, points);
+        assert_eq!(truth.values.len(), columns * 36);
+        assert!(truth.lines.len() > 5);
+        for map in [few_shot, zero_shot] {
+            assert_eq!(map.values.len(), truth.values.len());
+            assert!(map.values.iter().all(|y| y.is_finite()));
+        }
+    }
+
+    #[test]
+    fn a_robot_is_answered_with_curves_and_a_method_without_features_too() {
+        for method in ["camel", "maml"] {
+            let spec = trained("pendulum", method);
+            let answer = answer(&spec).unwrap();
+            let Some(Picture::Curves {
+                truth, few_shot, ..
+            }) = answer.picture
+            else {
+                panic!("no curves");
+            };
+            assert_eq!(truth.len(), few_shot.len());
+        }
+    }
+
+    #[test]
+    fn other_settings_need_other_training() {
+        let spec = trained("pendulum", "camel");
+        assert!(is_ready(&spec));
+        let wider = Draft {
+            width: 9,
+            ..spec.clone().into()
+        };
+        let wider = wider.check().unwrap();
+        assert!(!is_ready(&wider));
+        let error = answer(&wider).unwrap_err().to_string();
+        assert!(error.contains("train"), "{error}");
+        let noisy = Draft {
+            noise: 0.1,
+            shots: 5,
+            ..spec.into()
+        };
+        assert!(is_ready(&noisy.check().unwrap()));
+    }
+}

@@ -1,0 +1,267 @@
+//! Heads w of one task on the features of its rows, on the CPU.
+//!
+//! Features lie column after column, so that sums over rows run through memory.
+
+use std::{fmt::Debug, ops::Range};
+
+use super::net::Scalar;
+
+/// Sums that run side by side.
+const LANES: usize = 8;
+
+/// What a rule sees of one task.
+#[derive(Clone, Copy, Debug)]
+pub struct Problem<'a, T> {
+    /// Number of the task.
+    pub task: usize,
+    /// Number of all tasks.
+    pub tasks: usize,
+    /// The meta-parameters after those of the nets.
+    pub own: &'a [T],
+    /// Features `[r, N]`.
+    pub features: &'a [T],
+    /// Targets without the bias `[N]`.
+    pub targets: &'a [T],
+}
+
+/// Where the derivatives of one task go.
+#[derive(Debug)]
+pub struct Pulls<'a, T> {
+    /// Like [`Problem::own`]; added to.
+    pub own: &'a mut [T],
+    /// Like [`Problem::features`]; added to.
+    pub features: &'a mut [T],
+    /// Derivative by the outputs `[N]`; written.
+    pub outputs: &'a mut [T],
+}
+
+/// Where the head of a task comes from.
+pub trait HeadRule: Debug + Send + Sync + 'static {
+    /// The task's part of the mean-square error over all tasks, and its derivatives.
+    fn error<T: Scalar>(&self, problem: Problem<T>, pulls: Pulls<T>) -> T;
+}
+
+impl<T: Scalar> Problem<'_, T> {
+    /// Rows N.
+    pub fn rows(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// The first half of the rows, to adapt to, and the second half, to be judged by.
+    pub fn halves(&self) -> (Range<usize>, Range<usize>) {
+        let rows = self.rows();
+        let support = (rows / 2).max(1);
+        (0..support, support.min(rows - 1)..rows)
+    }
+
+    fn columns(&self, range: Range<usize>) -> impl Iterator<Item = &[T]> {
+        let columns = self.features.chunks_exact(self.rows());
+        columns.map(move |column| &column[range.clone()])
+    }
+
+    /// The error of a head on the rows `range`, its pulls at features and outputs there, and that at the
+    /// head itself.
+    pub fn judge(
+        &self,
+        head: &[T],
+        range: Range<usize>,
+        pulls: &mut Pulls<T>,
+        head_pull: &mut [T],
+    ) -> T {
+        let weight = 1.0 / (self.tasks * range.len()) as f64;
+        let twice = T::from_f64(2.0 * weight);
+        let squares = match head.len() {
+            1 => self.judge_small::<1>(head, range, twice, pulls, head_pull),
+            2 => self.judge_small::<2>(head, range, twice, pulls, head_pull),
+            3 => self.judge_small::<3>(head, range, twice, pulls, head_pull),
+            4 => self.judge_small::<4>(head, range, twice, pulls, head_pull),
+            _ => self.judge_any(head, range, twice, pulls, head_pull),
+        };
+        squares * T::from_f64(weight)
+    }
+
+    /// Column by column.
+    fn judge_any(
+        &self,
+        head: &[T],
+        range: Range<usize>,
+        twice: T,
+        pulls: &mut Pulls<T>,
+        head_pull: &mut [T],
+    ) -> T {
+        let residuals = &mut pulls.outputs[range.clone()];
+        for (e, y) in residuals.iter_mut().zip(&self.targets[range.clone()]) {
+            *e = -*y;
+        }
+        for (w, column) in head.iter().zip(self.columns(range.clone())) {
+            add_scaled(residuals, *w, column);
+        }
+        let squares = dot(residuals, residuals);
+        residuals.iter_mut().for_each(|e| *e = *e * twice);
+        let columns = self.columns(range.clone());
+        let pulled = pulls.features.chunks_exact_mut(self.rows());
+        for ((w, head_pull), (column, pull)) in head.iter().zip(head_pull).zip(columns.zip(pulled))
+        {
+            *head_pull = dot(residuals, column);
+            add_scaled(&mut pull[range.clone()], *w, residuals);
+        }
+        squares
+    }
+
+    /// The same for few weights, block of rows by block of rows, so that each number is read once.
+    fn judge_small<const R: usize>(
+        &self,
+        head: &[T],
+        range: Range<usize>,
+        twice: T,
+        pulls: &mut Pulls<T>,
+        head_pull: &mut [T],
+    ) -> T {
+        let mut squares = [T::ZERO; LANES];
+        let mut sums = [[T::ZERO; LANES]; R];
+        let rows = self.rows();
+        let mut at = range.start;
+        while at < range.end {
+            let count = LANES.min(range.end - at);
+            let features: [[T; LANES]; R] =
+                std::array::from_fn(|k| lanes(&self.features[k * rows + at..], count));
+            let mut residuals = lanes(&self.targets[at..], count).map(|y| -y);
+            for k in 0..R {
+                add_scaled(&mut residuals, head[k], &features[k]);
+            }
+            for (sum, e) in squares.iter_mut().zip(&mut residuals) {
+                *sum += *e * *e;
+                *e = *e * twice;
+            }
+            for k in 0..R {
+                for lane in 0..LANES {
+                    sums[k][lane] += residuals[lane] * features[k][lane];
+                }
+                let pull = &mut pulls.features[k * rows + at..];
+                let mut moved = lanes(pull, count);
+                add_scaled(&mut moved, head[k], &residuals);
+                store(pull, &moved, count);
+            }
+            store(&mut pulls.outputs[at..], &residuals, count);
+            at += count;
+        }
+        for (pull, sum) in head_pull.iter_mut().zip(sums) {
+            *pull = total(sum);
+        }
+        total(squares)
+    }
+
+    /// `G = VᵀV/n` and `b = Vᵀy/n` of the rows `range`, in double precision.
+    pub fn moments(&self, range: Range<usize>) -> Moments {
+        let scale = 1.0 / range.len() as f64;
+        let targets = &self.targets[range.clone()];
+        let product = |a: &[T], b: &[T]| scale * dot(a, b).to_f64();
+        let columns = || self.columns(range.clone());
+        Moments {
+            gram: columns()
+                .flat_map(|a| columns().map(move |b| product(a, b)))
+                .collect(),
+            vector: columns().map(|a| product(a, targets)).collect(),
+        }
+    }
+
+    /// Adds the pulls at the rows `range` that pulls at their moments cause.
+    pub fn pull_moments(&self, by: &Moments, range: Range<usize>, pulls: &mut Pulls<T>) {
+        let (rank, scale) = (by.vector.len(), 1.0 / range.len() as f64);
+        let outputs = &mut pulls.outputs[range.clone()];
+        outputs.fill(T::ZERO);
+        let targets = &self.targets[range.clone()];
+        let pulled = pulls.features.chunks_exact_mut(self.rows());
+        for (k, (column, pull)) in self.columns(range.clone()).zip(pulled).enumerate() {
+            let pull = &mut pull[range.clone()];
+            let by_vector = scale * by.vector[k];
+            add_scaled(pull, T::from_f64(by_vector), targets);
+            add_scaled(outputs, T::from_f64(-by_vector), column);
+            for (l, other) in self.columns(range.clone()).enumerate() {
+                let both = by.gram[k * rank + l] + by.gram[l * rank + k];
+                add_scaled(pull, T::from_f64(scale * both), other);
+            }
+        }
+    }
+}
+
+/// `G = VᵀV/n`, row after row, and `b = Vᵀy/n`; or pulls at them.
+#[derive(Clone, Debug)]
+pub struct Moments {
+    /// G.
+    pub gram: Vec<f64>,
+    /// b.
+    pub vector: Vec<f64>,
+}
+
+impl Moments {
+    /// Zeros of the same size.
+    pub fn zeros(rank: usize) -> Self {
+        Self {
+            gram: vec![0.0; rank * rank],
+            vector: vec![0.0; rank],
+        }
+    }
+
+    /// `G w`.
+    pub fn times(&self, w: &[f64]) -> impl Iterator<Item = f64> {
+        let rows = self.gram.chunks_exact(w.len());
+        rows.map(move |row| row.iter().zip(w).map(|(g, w)| g * w).sum())
+    }
+}
+
+/// Single numbers as doubles.
+pub fn doubles<T: Scalar>(values: &[T]) -> Vec<f64> {
+    values.iter().map(|value| value.to_f64()).collect()
+}
+
+/// Doubles as single numbers.
+pub fn rounded<T: Scalar>(values: &[f64]) -> Vec<T> {
+    values.iter().map(|value| T::from_f64(*value)).collect()
+}
+
+/// `to += scale · from`.
+fn add_scaled<T: Scalar>(to: &mut [T], scale: T, from: &[T]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to += scale * *from;
+    }
+}
+
+/// Σ a b, in lanes.
+fn dot<T: Scalar>(a: &[T], b: &[T]) -> T {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut sums = [T::ZERO; LANES];
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..LANES {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    let rest = a_rest.iter().zip(b_rest).map(|(a, b)| *a * *b);
+    rest.fold(total(sums), |sum, next| sum + next)
+}
+
+fn total<T: Scalar>(lanes: [T; LANES]) -> T {
+    lanes.into_iter().fold(T::ZERO, |sum, next| sum + next)
+}
+
+/// The first `count` numbers, filled up with zeros.
+#[inline(always)]
+fn lanes<T: Scalar>(values: &[T], count: usize) -> [T; LANES] {
+    match values.first_chunk() {
+        Some(lanes) if count == LANES => *lanes,
+        _ => std::array::from_fn(|lane| if lane < count { values[lane] } else { T::ZERO }),
+    }
+}
+
+/// Writes the first `count` numbers.
+#[inline(always)]
+fn store<T: Scalar>(to: &mut [T], values: &[T; LANES], count: usize) {
+    match to.first_chunk_mut() {
+        Some(lanes) if count == LANES => *lanes = *values,
+        _ => to
+            .iter_mut()
+            .zip(values)
+            .take(count)
+            .for_each(|(to, value)| *to = *value),
+    }
+}

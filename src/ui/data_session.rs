@@ -1,0 +1,215 @@
+//! The visitor's file and what was learned from it, kept while the visitor moves between pages.
+
+use gloo::events::EventListener;
+use leptos::prelude::*;
+use web_sys::File;
+
+use super::{
+    keeper::{self, FORGET},
+    session::{Session, Status},
+};
+use crate::{
+    engine::protocol::{Event, Work},
+    experiments::{
+        dataset::{
+            report::{DataReport, DataSpec},
+            roles::{Columns, Role, Roles},
+            table::Outline,
+            tasks::Order,
+        },
+        spec::Spec,
+    },
+};
+
+/// A file, the choices that go with it, and the results.
+#[derive(Clone, Copy)]
+pub struct DataSession {
+    /// The engine that reads and learns.
+    pub run: Session,
+    /// Name of the file; empty without one.
+    pub file: RwSignal<String>,
+    /// What is in the file, once it is read.
+    pub outline: RwSignal<Option<Outline>>,
+    /// What the columns stand for.
+    pub roles: RwSignal<Roles>,
+    /// The environment that is held out.
+    pub held_out: RwSignal<String>,
+    /// Whether the rows are a recording, in order of time.
+    pub recording: RwSignal<bool>,
+    /// Whether the environments share a part c(x).
+    pub shared_part: RwSignal<bool>,
+    /// Why the file cannot be used; empty if it can.
+    pub problem: RwSignal<String>,
+    /// What was found.
+    pub report: RwSignal<Option<DataReport>>,
+    /// Why it could not be kept for the next visit; empty if it could.
+    pub not_kept: RwSignal<String>,
+}
+
+/// Name under which results are kept.
+const KEPT: &str = "data";
+
+impl DataSession {
+    /// A session without a file.
+    pub fn new() -> Self {
+        Self {
+            run: Session::new(),
+            file: RwSignal::default(),
+            outline: RwSignal::default(),
+            roles: RwSignal::default(),
+            held_out: RwSignal::default(),
+            recording: RwSignal::default(),
+            shared_part: RwSignal::new(true),
+            problem: RwSignal::default(),
+            report: RwSignal::default(),
+            not_kept: RwSignal::default(),
+        }
+    }
+
+    /// A session with the results of the last visit, which keeps new ones for the next.
+    pub fn follow() -> Self {
+        let session = Self::new();
+        if let Some(report) = keeper::kept(KEPT) {
+            session.show(report);
+        }
+        Effect::new(move || {
+            let kept = session
+                .report
+                .with(|report| keeper::keep(KEPT, report.as_ref()));
+            session
+                .not_kept
+                .set(kept.err().unwrap_or_default().to_owned());
+        });
+        EventListener::new(&window(), FORGET, move |_| session.forget()).forget();
+        session
+    }
+
+    /// Reads a file instead of the one that is there.
+    pub fn open(self, file: &File) {
+        self.forget_file();
+        self.file.set(file.name());
+        self.run.offer((**file).clone());
+        self.run
+            .begin(Work::Outline, move |event| self.hear_of_file(event));
+        self.run.preparing.set(format!("reading {}", file.name()));
+    }
+
+    /// Learns from the file.
+    pub fn start(self, training: Spec) {
+        let columns = match self.columns_untracked() {
+            Ok(columns) => columns,
+            Err(problem) => return self.problem.set(problem),
+        };
+        let spec = DataSpec {
+            file: self.file.get_untracked(),
+            columns,
+            held_out: self.held_out.get_untracked(),
+            order: if self.recording.get_untracked() {
+                Order::First
+            } else {
+                Order::Random
+            },
+            shared_part: self.shared_part.get_untracked(),
+            training,
+        };
+        self.report.set(None);
+        self.run
+            .begin(Work::Dataset(Box::new(spec)), move |event| self.hear(event));
+    }
+
+    /// Gives a column another role.
+    pub fn set_role(self, column: usize, role: Role) {
+        self.roles.update(|roles| roles.set(column, role));
+        if role == Role::Environment {
+            self.choose_last_environment();
+        }
+    }
+
+    /// The columns of each role, or what is wrong with the choice.
+    pub fn columns(self) -> Result<Columns, String> {
+        self.outline.with(|outline| match outline {
+            Some(outline) => self
+                .roles
+                .with(|roles| roles.check(outline))
+                .map_err(|error| error.to_string()),
+            None => Err("choose a file first".to_owned()),
+        })
+    }
+
+    /// The environments of the file, with their numbers of rows.
+    pub fn environments(self) -> Vec<(String, usize)> {
+        self.outline
+            .with(|outline| {
+                let outline = outline.as_ref()?;
+                let column = self.roles.with(|roles| {
+                    let roles = roles.0.iter();
+                    roles.clone().position(|&role| role == Role::Environment)
+                })?;
+                outline.columns.get(column)?.groups.clone()
+            })
+            .unwrap_or_default()
+    }
+
+    /// Shows results of an earlier visit.
+    pub fn show(self, report: DataReport) {
+        self.run.losses.set(report.losses.clone());
+        self.report.set(Some(report));
+    }
+
+    /// Forgets the file and the results.
+    pub fn forget(self) {
+        self.forget_file();
+        self.run.forget();
+    }
+
+    fn forget_file(self) {
+        self.file.set(String::new());
+        self.outline.set(None);
+        self.problem.set(String::new());
+        self.report.set(None);
+    }
+
+    fn columns_untracked(self) -> Result<Columns, String> {
+        untrack(|| self.columns())
+    }
+
+    fn choose_last_environment(self) {
+        let environments = untrack(|| self.environments());
+        let last = environments.last().map(|(name, _)| name.clone());
+        self.held_out.set(last.unwrap_or_default());
+    }
+
+    fn hear_of_file(self, event: Event) {
+        match event {
+            Event::Outline(outline) => {
+                self.run.forget();
+                self.roles.set(Roles::guess(&outline));
+                self.outline.set(Some(*outline));
+                self.choose_last_environment();
+            }
+            Event::Failed(message) => {
+                self.run.forget();
+                self.problem.set(message);
+            }
+            Event::Cancelled => self.run.forget(),
+            _ => {}
+        }
+    }
+
+    fn hear(self, event: Event) {
+        match event {
+            Event::Learned(report) => {
+                self.run.losses.set(report.losses.clone());
+                self.report.set(Some(*report));
+                self.run.status.set(Status::Finished);
+            }
+            other => self.run.hear(other),
+        }
+    }
+}
+
+impl Default for DataSession {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,91 @@
+//! The benchmark that runs, kept while the visitor moves between pages.
+
+use leptos::prelude::*;
+
+use super::session::Status;
+use crate::{
+    engine::{
+        client::Engine,
+        protocol::{DeviceUsed, Event, Progress, Work},
+    },
+    experiments::{bench::Plan, bench_sheet::Sheet},
+};
+
+/// Longest measurement of one training [s].
+const SECONDS: f64 = 1.0;
+
+/// Everything the page shows of the benchmark.
+#[derive(Clone, Copy)]
+pub struct Measuring {
+    engine: StoredValue<Engine, LocalStorage>,
+    /// Where it stands.
+    pub status: RwSignal<Status>,
+    /// How far it is.
+    pub progress: RwSignal<Option<Progress>>,
+    /// Where it runs.
+    pub device: RwSignal<Option<DeviceUsed>>,
+    /// What was measured on this machine.
+    pub sheet: RwSignal<Sheet>,
+}
+
+impl Measuring {
+    /// Nothing measured yet.
+    pub fn new() -> Self {
+        Self {
+            engine: StoredValue::new_local(Engine::default()),
+            status: RwSignal::default(),
+            progress: RwSignal::default(),
+            device: RwSignal::default(),
+            sheet: RwSignal::default(),
+        }
+    }
+
+    /// Measures this machine, described by an empty sheet.
+    pub fn start(self, sheet: Sheet) {
+        let plan = Plan {
+            device: sheet.machine.device.clone(),
+            seconds: SECONDS,
+        };
+        self.sheet.set(sheet);
+        self.progress.set(None);
+        self.status.set(Status::Preparing);
+        self.engine
+            .with_value(|engine| engine.start(Work::Bench(plan), move |event| self.hear(event)));
+    }
+
+    /// Stops; what was measured is kept.
+    pub fn cancel(self) {
+        self.engine.with_value(Engine::cancel);
+    }
+
+    fn hear(self, event: Event) {
+        match event {
+            Event::Started { device } => {
+                self.sheet
+                    .update(|sheet| sheet.machine.device = device.name.clone());
+                self.device.set(Some(device));
+            }
+            Event::Progress(progress) => {
+                self.status.set(Status::Running);
+                self.progress.set(Some(progress));
+            }
+            Event::Measured(measured) => self.sheet.update(|sheet| sheet.measured.push(measured)),
+            Event::Done => self.end(Status::Finished),
+            Event::Cancelled => self.end(Status::Cancelled),
+            Event::Failed(why) => self.end(Status::Failed(why)),
+            _ => {}
+        }
+    }
+
+    fn end(self, status: Status) {
+        self.status.set(status);
+        // Its memory is worth more than a quick second run.
+        self.engine.with_value(Engine::close);
+    }
+}
+
+impl Default for Measuring {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,200 @@
+//! How fast this machine trains and adapts every learner.
+
+use leptos::{prelude::*, task::spawn_local};
+
+use crate::{
+    engine::adapter,
+    experiments::{
+        bench_sheet::{Machine, Sheet},
+        link::{Link, Page},
+    },
+    ui::{
+        browser,
+        components::{ChartView, DataTable, Notice, ProgressBar, Segmented, ShareBox, Tone},
+        measuring::Measuring,
+        pages::bench::import::Import,
+        route::Route,
+        session::Status,
+    },
+};
+
+mod import;
+
+/// The page.
+#[component]
+pub fn Bench() -> impl IntoView {
+    let machine = RwSignal::new(here());
+    spawn_local(async move {
+        let gpu = adapter::find()
+            .await
+            .map_or_else(|why| why, |found| found.name);
+        machine.try_update(|machine| machine.gpu = gpu);
+    });
+    let route = expect_context::<Route>();
+    let other = RwSignal::new(Sheet::read(&route.link_untracked().view));
+    view! {
+        <header class="page-head">
+            <p class="eyebrow">"Bench"</p>
+            <h1>"How fast is this machine?"</h1>
+            <p class="lead">
+                "The suite that the developers run, in your browser: training and adaptation of every learner, and how a step grows with tasks and samples."
+            </p>
+        </header>
+        <RunPanel machine />
+        <Outcome other />
+        <Import other />
+    }
+    .into_any()
+}
+
+/// What the browser tells of the machine.
+fn here() -> Machine {
+    let navigator = window().navigator();
+    Machine {
+        cores: navigator.hardware_concurrency() as usize,
+        gpu: String::new(),
+        browser: browser_name(&navigator.user_agent().unwrap_or_default()),
+        device: "cpu".to_owned(),
+    }
+}
+
+/// The browser's own product in its long description.
+fn browser_name(agent: &str) -> String {
+    let products = [
+        "Firefox/",
+        "Edg/",
+        "OPR/",
+        "HeadlessChrome/",
+        "Chrome/",
+        "Version/",
+    ];
+    let found = products.into_iter().find_map(|product| {
+        let rest = &agent[agent.find(product)?..];
+        rest.split(' ').next()
+    });
+    found
+        .unwrap_or("unknown browser")
+        .replace('/', " ")
+        .replace("Version", "Safari")
+}
+
+/// The machine, the button and the progress.
+#[component]
+fn RunPanel(
+    /// This machine.
+    machine: RwSignal<Machine>,
+) -> impl IntoView {
+    let run = expect_context::<Measuring>();
+    let active = move || run.status.with(Status::is_active);
+    let start = move |_| {
+        run.start(Sheet {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            machine: machine.get_untracked(),
+            measured: Vec::new(),
+        });
+    };
+    let options = [("cpu", "CPU"), ("webgpu", "WebGPU")];
+    let options = options.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let facts = move || {
+        machine.with(|m| {
+            [
+                format!("{} cores", m.cores),
+                m.gpu.clone(),
+                m.browser.clone(),
+            ]
+            .join(" · ")
+        })
+    };
+    view! {
+        <section class="card stack" aria-label="This machine">
+            <div class="row row--spread">
+                <div class="stack stack--tight">
+                    <h2>"This machine"</h2>
+                    <p class="muted" id="machine">{facts}</p>
+                </div>
+                <div class="row">
+                    <Segmented label="Device" options=options.to_vec() value=Signal::derive(move || machine.get().device)
+                        on_change=move |device| machine.update(|machine| machine.device = device) disabled=Signal::derive(active) />
+                    <button type="button" class="button button--primary" id="measure" disabled=active on:click=start>"Measure"</button>
+                    <button type="button" class="button button--danger" disabled=move || !active() on:click=move |_| run.cancel()>"Cancel"</button>
+                </div>
+            </div>
+            <p id="bench-status" role="status" class="small muted">{move || run.status.with(status_text)}</p>
+            <Show when=active>
+                <ProgressBar label="Benchmark"
+                    part=Signal::derive(move || run.progress.get().map(|p| p.step as f64 / p.steps.max(1) as f64))
+                    done=Signal::derive(move || run.progress.get().map(|p| format!("{} of {} measurements", p.step, p.steps)).unwrap_or_default())
+                    left=Signal::derive(move || run.progress.get().map(|p| format!("{:.0} s left", p.seconds_left)).unwrap_or_default()) />
+            </Show>
+            {move || run.device.get().filter(|d| !d.reason.is_empty()).map(|d| view! { <Notice tone=Tone::Warn title=d.reason /> })}
+        </section>
+    }
+    .into_any()
+}
+
+fn status_text(status: &Status) -> String {
+    match status {
+        Status::Idle => {
+            "One core works for about a minute. Close what else is busy for honest figures."
+                .to_owned()
+        }
+        Status::Preparing => "Preparing: loading the engine and simulating the data …".to_owned(),
+        Status::Running => "Measuring …".to_owned(),
+        Status::Finished => "Finished.".to_owned(),
+        Status::Cancelled => "Cancelled. What was measured is kept.".to_owned(),
+        Status::Failed(why) => format!("Stopped: {why}."),
+    }
+}
+
+/// What was measured, beside another machine's figures if there are some.
+#[component]
+fn Outcome(
+    /// The other machine.
+    other: RwSignal<Option<Sheet>>,
+) -> impl IntoView {
+    let run = expect_context::<Measuring>();
+    let some = move || run.sheet.with(|sheet| !sheet.measured.is_empty());
+    let chart = move |make: fn(&Sheet) -> crate::charts::Chart| {
+        view! { <ChartView chart=Signal::derive(move || run.sheet.with(make)) /> }
+    };
+    let table = move || {
+        run.sheet
+            .with(|sheet| other.with(|other| sheet.table(other.as_ref())))
+    };
+    let slopes = move || run.sheet.with(Sheet::slopes);
+    let address = move || {
+        Route::address(&Link {
+            page: Page::Bench,
+            run: false,
+            view: run.sheet.with(Sheet::write),
+            ..expect_context::<Route>().link()
+        })
+    };
+    let save = move |_| {
+        if let Ok(text) = run.sheet.with_untracked(serde_json::to_string_pretty) {
+            browser::save_text("camel-lab-bench.json", "application/json", &text);
+        }
+    };
+    view! {
+        <Show when=some fallback=|| view! {
+            <div class="empty">
+                <p><strong>"Nothing measured yet"</strong></p>
+                <p>"Press Measure to see how many training steps a second this machine makes."</p>
+            </div>
+        }>
+            <section class="stack" id="bench-results" aria-label="Results">
+                {chart(Sheet::bars)}
+                <div class="grid grid--wide">{chart(|sheet| sheet.growth("T"))}{chart(|sheet| sheet.growth("N"))}</div>
+                <div class="card stack tall"><DataTable table=Signal::derive(table) /></div>
+                <div class="card stack"><DataTable table=Signal::derive(slopes) /></div>
+            </section>
+            <section class="card stack stack--tight" aria-label="Share">
+                <h2>"Share"</h2>
+                <p class="small muted">"Whoever opens the link sees their machine beside yours."</p>
+                <ShareBox link=Signal::derive(address) />
+                <div class="row"><button type="button" class="button button--quiet" on:click=save>"Save as JSON"</button></div>
+            </section>
+        </Show>
+    }
+    .into_any()
+}

@@ -1,0 +1,163 @@
+//! Several methods on the same system, side by side.
+
+use leptos::prelude::*;
+
+use crate::{
+    charts::{Axis, BarChart, BarSeries, Chart, Hue, Table, number},
+    experiments::{
+        report::Report,
+        spec::{Draft, Spec},
+    },
+    learners::METHODS,
+    ui::{
+        components::{ChartView, DataTable},
+        session::{Session, Status},
+    },
+};
+
+/// Methods that are ticked at first.
+const FIRST: [&str; 3] = ["camel", "anil", "r2d2"];
+
+/// Trains several methods and compares what they found.
+#[component]
+pub fn Comparison(
+    /// The experiment; its seed, shots and environment are used for all methods.
+    spec: Memo<Spec>,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let chosen = RwSignal::new(FIRST.map(str::to_owned).to_vec());
+    let active = move || session.status.with(Status::is_active);
+    let runs = Memo::new(move |_| {
+        let system = spec.with(|spec| spec.system.clone());
+        let mut runs = session.runs.get();
+        runs.retain(|report| report.spec.system == system);
+        runs
+    });
+    let some = move || runs.with(|runs| !runs.is_empty());
+    let waiting = move || match session.queue.with(Vec::len) {
+        0 => String::new(),
+        count => format!("{count} more to train."),
+    };
+    view! {
+        <section class="card stack" id="comparison" aria-label="Comparison of methods">
+            <div class="stack stack--tight">
+                <h2>"Compare methods"</h2>
+                <p class="small muted">
+                    "Each is trained with its own tuned settings and this seed, then adapts to the environment above. What you have trained since you opened the page is listed too."
+                </p>
+            </div>
+            <fieldset class="ticks">
+                <legend class="visually-hidden">"Methods"</legend>
+                {METHODS.iter().filter(|method| !method.zero_shot).map(|method| tick(method.name, method.title, chosen)).collect_view()}
+            </fieldset>
+            <div class="row">
+                <button type="button" class="button button--quiet" id="compare"
+                    disabled=move || active() || chosen.with(Vec::is_empty)
+                    on:click=move |_| session.start_all(specs(&spec.get_untracked(), &chosen.get_untracked()))>
+                    "Train these one after the other"
+                </button>
+                <span class="small muted" role="status">{waiting}</span>
+            </div>
+            <Show when=some>
+                <ChartView chart=Signal::derive(move || runs.with(|runs| bars(runs))) />
+                <DataTable table=Signal::derive(move || runs.with(|runs| table(runs))) />
+            </Show>
+        </section>
+    }
+    .into_any()
+}
+
+fn tick(name: &'static str, title: &'static str, chosen: RwSignal<Vec<String>>) -> impl IntoView {
+    let checked = move || chosen.with(|chosen| chosen.iter().any(|other| other == name));
+    let change = move |_| {
+        chosen.update(
+            |chosen| match chosen.iter().position(|other| other == name) {
+                Some(place) => drop(chosen.remove(place)),
+                None => chosen.push(name.to_owned()),
+            },
+        );
+    };
+    view! {
+        <label class="tick"><input type="checkbox" prop:checked=checked on:change=change />{title}</label>
+    }
+    .into_any()
+}
+
+/// The same environment for every method, with the method's own settings.
+fn specs(spec: &Spec, methods: &[String]) -> Vec<Spec> {
+    let draft = |method: &String| {
+        let own = Draft::recommended(&spec.system, method).ok()?;
+        Some(own.in_environment_of(spec).corrected().0)
+    };
+    methods.iter().filter_map(draft).collect()
+}
+
+fn title(report: &Report) -> String {
+    METHODS
+        .iter()
+        .find(|method| method.name == report.spec.method)
+        .map_or(report.spec.method.clone(), |method| method.title.to_owned())
+}
+
+/// Largest error of an identified parameter [%].
+fn identification(report: &Report) -> Option<f64> {
+    report
+        .adaptation
+        .identified
+        .iter()
+        .map(|found| 100.0 * ((found.estimate - found.truth) / found.truth).abs())
+        .reduce(f64::max)
+}
+
+fn bars(runs: &[Report]) -> Chart {
+    let bar = |report: &Report| {
+        let value = report.adaptation.few_shot.normalised;
+        BarSeries {
+            name: title(report),
+            hue: Hue::of_method(&report.spec.method),
+            values: vec![value],
+            errors: Vec::new(),
+        }
+    };
+    Chart::Bars(BarChart {
+        title: "Error after adaptation, over the mean squared target".to_owned(),
+        category: "few-shot".to_owned(),
+        y: Axis::log("normalised error", ""),
+        categories: vec!["normalised error".to_owned()],
+        series: runs.iter().map(bar).collect(),
+        levels: Vec::new(),
+    })
+}
+
+fn table(runs: &[Report]) -> Table {
+    let columns = [
+        "method",
+        "shots",
+        "error",
+        "normalised",
+        "zero-shot, normalised",
+        "identified within [%]",
+        "steps",
+        "training [s]",
+        "device",
+    ];
+    let mut table = Table::new("Methods compared".to_owned(), columns.map(str::to_owned));
+    let number = |value: f64| number::significant(value, 3);
+    for report in runs {
+        let found = &report.adaptation;
+        table.push([
+            title(report),
+            found.shots.to_string(),
+            number(found.few_shot.mse),
+            number(found.few_shot.normalised),
+            found
+                .zero_shot
+                .map_or("–".to_owned(), |error| number(error.normalised)),
+            identification(report).map_or("–".to_owned(), number),
+            report.steps.to_string(),
+            number(report.seconds),
+            report.device.name.clone(),
+        ]);
+    }
+    table
+}

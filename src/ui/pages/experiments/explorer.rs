@@ -1,0 +1,168 @@
+//! The environment that a trained model adapts to: parameters, shots, places of measurement.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use crate::{
+    experiments::{
+        explore::{Answer, Origin},
+        link::{Link, Page},
+        spec::{Draft, NUMBERS, Spec},
+    },
+    systems::System,
+    ui::{
+        components::{Notice, NumberField, Tone},
+        entry::Range,
+        pages::{
+            experiments::{pictures::Pictures, results::Results},
+            gallery::{parameters::Parameters, setting::Setting},
+        },
+        route::Route,
+        session::Session,
+    },
+};
+
+/// Settings that need no new training.
+pub const OF_ENVIRONMENT: [&str; 2] = ["shots", "noise"];
+
+/// A new environment and what the model finds out about it, live.
+#[component]
+pub fn Explorer(
+    /// The system.
+    system: Arc<dyn System>,
+) -> impl IntoView {
+    let (route, session) = (expect_context::<Route>(), expect_context::<Session>());
+    let parameters = system.description().parameters;
+    let is_field = system.field().is_some();
+    let setting = Setting::follow(system);
+    let question = Memo::new(move |_| {
+        let draft = Draft::from(route.link().spec);
+        let phi = match setting.problem.with(String::is_empty) {
+            true => setting.phi.get(),
+            false => draft.phi.clone(),
+        };
+        Draft { phi, ..draft }.corrected().0
+    });
+    Effect::new(move || {
+        session.status.track();
+        session.ask(question.get());
+    });
+    let answer = Memo::new(move |_| {
+        let asked = question.get();
+        session.answer.get().filter(|answer| {
+            answer.spec.system == asked.system && answer.spec.method == asked.method
+        })
+    });
+    let edit = move |change: &dyn Fn(&mut Draft)| {
+        let link = route.link_untracked();
+        let mut draft = Draft::from(link.spec.clone());
+        change(&mut draft);
+        route.replace(Link {
+            page: Page::Experiments,
+            spec: draft.corrected().0,
+            run: false,
+            view: String::new(),
+        });
+    };
+    let place = Callback::new(move |points: Vec<[f64; 2]>| {
+        edit(&|draft| draft.points = points.clone());
+    });
+    let spec = Memo::new(move |_| route.link().spec);
+    view! {
+        <section class="card stack" id="environment" aria-label="A new environment">
+            <div class="stack stack--tight">
+                <h2>"A new environment"</h2>
+                <p class="small muted" id="origin">{move || origin_text(answer.get().as_ref(), &question.get())}</p>
+            </div>
+            <div class="explore">
+                <Parameters parameters=parameters setting=setting />
+                <div class="stack">
+                    <div class="form">{sample_fields(spec, edit)}</div>
+                    <Show when=move || is_field>
+                        <PointsLine spec=spec on_clear=move |()| place.run(Vec::new()) />
+                    </Show>
+                    <NoAnswer />
+                </div>
+            </div>
+            <Pictures answer=answer on_points=place />
+        </section>
+        <Results answer=answer />
+    }
+    .into_any()
+}
+
+/// Number of shots and their noise.
+fn sample_fields(
+    spec: Memo<Spec>,
+    edit: impl Fn(&dyn Fn(&mut Draft)) + Copy + Send + Sync + 'static,
+) -> impl IntoView {
+    NUMBERS
+        .iter()
+        .filter(|number| OF_ENVIRONMENT.contains(&number.key))
+        .map(|number| {
+            let value = Signal::derive(move || (number.get)(&spec.get()));
+            let range = Range { min: number.min, max: number.max, whole: number.whole };
+            let set = move |value: f64| edit(&|draft| (number.set)(draft, value));
+            view! { <NumberField id=number.key label=number.label hint=number.help value=value range=range on_change=set /> }
+        })
+        .collect_view()
+}
+
+/// Where the field is measured, in words.
+#[component]
+fn PointsLine(
+    /// The experiment.
+    spec: Memo<Spec>,
+    /// Told to go back to random points.
+    #[prop(into)]
+    on_clear: Callback<()>,
+) -> impl IntoView {
+    let count = Memo::new(move |_| spec.with(|spec| spec.points.len()));
+    let text = move || match count.get() {
+        0 => "Measured at random points. Click into the true field to measure where you like."
+            .to_owned(),
+        count => format!(
+            "Measured at {count} points of your own. Drag them, double-click to remove one."
+        ),
+    };
+    view! {
+        <div class="row row--spread">
+            <p class="small muted" id="points">{text}</p>
+            <Show when=move || { count.get() > 0 }>
+                <button type="button" class="button button--quiet button--small" id="random-points"
+                    on:click=move |_| on_clear.run(())>"Random points"</button>
+            </Show>
+        </div>
+    }
+    .into_any()
+}
+
+/// Why there is no answer to the last question.
+#[component]
+fn NoAnswer() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let silent = move || session.no_answer.with(|why| !why.is_empty());
+    view! {
+        <Show when=silent>
+            <Notice tone=Tone::Info title="No answer for these settings">
+                <p>{session.no_answer}</p>
+            </Notice>
+        </Show>
+    }
+    .into_any()
+}
+
+fn origin_text(answer: Option<&Answer>, asked: &Spec) -> String {
+    match answer {
+        None => "Loading a model that came with the site …".to_owned(),
+        Some(answer) if !answer.spec.trains_like(asked) => {
+            "Shown is a model of other settings; press Train for one of these.".to_owned()
+        }
+        Some(Answer {
+            origin: Origin::Shipped,
+            ..
+        }) => "Answers a model that came with the site, trained with these settings. Move anything: it adapts at once. Press Train to make your own.".to_owned(),
+        Some(_) => "Answers the model that you trained. Move anything: it adapts at once.".to_owned(),
+    }
+}

@@ -1,0 +1,120 @@
+//! Time until CAMEL reaches an error in environments that it has not seen.
+
+use burn::tensor::Device;
+use camel_lab::{
+    experiments::evaluate::Trial,
+    learners::{Model, Settings, Trainer},
+    systems::{self, Split, System},
+};
+use wasm_bindgen_test::{console_log, wasm_bindgen_test};
+use web_time::Instant;
+
+use crate::clock::Times;
+
+/// An error to reach, who has it, and the seconds that the authors' code takes for all its steps,
+/// which end in it. Theirs and ours: the number of steps times the tenth percentile of one.
+struct Goal {
+    error: f64,
+    whose: &'static str,
+    reference_seconds: Option<f64>,
+}
+
+/// New environments whose mean error counts.
+const ENVIRONMENTS: usize = 20;
+/// Evaluations over a whole training; their time does not count.
+const EVALUATIONS: usize = 100;
+/// Steps that are timed together.
+const RUN: usize = 5;
+
+#[wasm_bindgen_test]
+async fn time_to_accuracy() {
+    let authors = "the authors' code at its end";
+    let goals = [
+        Goal {
+            error: 2.3e-2,
+            whose: authors,
+            reference_seconds: Some(122.0),
+        },
+        Goal {
+            error: 3.1e-3,
+            whose: "printed in the paper",
+            reference_seconds: None,
+        },
+    ];
+    show("cartpole", 100, &goals).await;
+    let goals = [Goal {
+        error: 2.6e-2,
+        whose: authors,
+        reference_seconds: Some(58.0),
+    }];
+    show("charges-pair", 10, &goals).await;
+}
+
+async fn show(name: &str, shots: usize, goals: &[Goal]) {
+    let system = systems::by_name(name).unwrap();
+    let environments = system.environments(Split::Train, 0);
+    let tasks: Vec<_> = environments
+        .iter()
+        .map(|phi| system.task(phi, Split::Train, 0).unwrap())
+        .collect();
+    let trials = trials(system.as_ref(), shots);
+    let settings = Settings::new(name, "camel").unwrap();
+    let mut trainer = Trainer::new(&settings, &tasks, 0, &Device::flex()).unwrap();
+    let (mut runs, mut left, mut error) = (Vec::new(), goals, f64::NAN);
+    while !trainer.finished() && !left.is_empty() {
+        for _ in 0..settings.steps / EVALUATIONS / RUN {
+            let begun = Instant::now();
+            for _ in 0..RUN {
+                trainer.step().unwrap();
+            }
+            runs.push(begun.elapsed().as_secs_f64() / RUN as f64);
+        }
+        trainer.loss().await.unwrap();
+        error = mean_error(&trainer.snapshot().await.unwrap(), &trials);
+        while let Some(goal) = left.first().filter(|goal| error <= goal.error) {
+            let done = trainer.progress().step;
+            let seconds = done as f64 * Times::from(runs.clone()).least();
+            let compared = goal.reference_seconds.map_or(String::new(), |reference| {
+                format!(", 1/{:.0} of its {reference:.0} s", reference / seconds)
+            });
+            console_log!(
+                "{name}, {shots} shots: error {:.1e} ({}) after {seconds:.2} s, {} of {} steps{compared}",
+                goal.error,
+                goal.whose,
+                done,
+                settings.steps
+            );
+            left = &left[1..];
+        }
+    }
+    for goal in left {
+        console_log!(
+            "{name}, {shots} shots: error {:.1e} ({}) not reached: {error:.1e} after {:.2} s",
+            goal.error,
+            goal.whose,
+            settings.steps as f64 * Times::from(runs.clone()).least()
+        );
+    }
+}
+
+fn trials(system: &dyn System, shots: usize) -> Vec<Trial> {
+    let environments = system.environments(Split::Test, 0);
+    let numbered = environments.iter().take(ENVIRONMENTS).zip(0..);
+    numbered
+        .map(|(phi, seed)| Trial::new(system, phi, shots, 0.0, seed).unwrap())
+        .collect()
+}
+
+/// Mean-square error on the samples that are no shots, over all environments.
+fn mean_error(model: &Model, trials: &[Trial]) -> f64 {
+    let of_trial = |trial: &Trial| {
+        let adapted = model.adapt(&trial.inputs, &trial.targets).unwrap();
+        let outputs = model.predict(&adapted, &trial.task.inputs).unwrap();
+        let errors = trial
+            .rest
+            .iter()
+            .map(|&row| outputs[row] - trial.task.targets[row]);
+        errors.map(|e| e * e).sum::<f64>() / trial.rest.len() as f64
+    };
+    trials.iter().map(of_trial).sum::<f64>() / trials.len() as f64
+}

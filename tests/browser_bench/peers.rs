@@ -1,0 +1,215 @@
+//! The training steps of `tests/peers`: the same shapes, and TensorFlow.js in the same worker.
+//!
+//! One line of JSON a measurement, as `tests/peers/steps.py` prints them; `tests/peers/compare.py`
+//! puts both side by side.
+
+use std::sync::Arc;
+
+use burn::tensor::Device;
+use camel_lab::{
+    learners::{
+        Settings, Trainer,
+        net::{Mlp, Scratch},
+    },
+    random::generator,
+    systems::{Samples, Task},
+};
+use rand_distr::{Distribution as _, StandardNormal};
+use wasm_bindgen::{JsCast as _, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use wasm_bindgen_test::{console_log, wasm_bindgen_test};
+
+use crate::clock::Times;
+
+/// Where `./lab bench --peers` serves TensorFlow.js.
+const PEER: &str = "http://127.0.0.1:8377/step.js";
+/// Length of one measurement [s].
+const SECONDS: f64 = 1.0;
+
+/// The shape of a problem.
+#[derive(Clone, Copy)]
+pub struct Problem {
+    pub name: &'static str,
+    pub tasks: usize,
+    pub rows: usize,
+    pub batch: usize,
+    pub inputs: usize,
+    pub hidden: &'static [usize],
+    pub rank: usize,
+    pub shared: bool,
+}
+
+pub const PROBLEMS: [Problem; 2] = [
+    Problem {
+        name: "cartpole",
+        tasks: 4,
+        rows: 1600,
+        batch: 200,
+        inputs: 6,
+        hidden: &[16, 16, 16],
+        rank: 4,
+        shared: false,
+    },
+    Problem {
+        name: "charges-pair",
+        tasks: 25,
+        rows: 400,
+        batch: 300,
+        inputs: 2,
+        hidden: &[16, 16],
+        rank: 3,
+        shared: true,
+    },
+];
+
+impl Problem {
+    /// `y = Σ_k sin((1 + t/10) x_k)` on normal inputs.
+    pub fn data(&self) -> Vec<Task> {
+        let mut rng = generator(0, 0);
+        let mut draw = || {
+            let values = StandardNormal.sample_iter(&mut rng);
+            Arc::new(Samples {
+                dim: self.inputs,
+                values: values.take(self.rows * self.inputs).collect(),
+            })
+        };
+        let common = draw();
+        (0..self.tasks)
+            .map(|t| {
+                let factor = 1.0 + 0.1 * t as f64;
+                let inputs = if self.shared { common.clone() } else { draw() };
+                let target = |row: &[f64]| row.iter().map(|x| (factor * x).sin()).sum();
+                Task {
+                    parameters: vec![factor],
+                    targets: inputs.rows().map(target).collect(),
+                    inputs,
+                }
+            })
+            .collect()
+    }
+
+    /// One inner step and no bias net, as in the peers.
+    pub fn settings(&self, method: &str) -> Settings {
+        Settings {
+            hidden: self.hidden.to_vec(),
+            bias: Vec::new(),
+            rank: self.rank,
+            batch: self.batch,
+            learning_rate: 5e-3,
+            weight_decay: 0.0,
+            clip: 0.0,
+            steps: 1_000_000,
+            inner_rate: 0.1,
+            inner_steps: 1,
+            first_order: false,
+            ..Settings::new("cartpole", method).unwrap()
+        }
+    }
+
+    /// Milliseconds of a training step.
+    pub fn step(&self, method: &str) -> Times {
+        let settings = self.settings(method);
+        let mut trainer = Trainer::new(&settings, &self.data(), 0, &Device::flex()).unwrap();
+        Times::of(SECONDS, || trainer.step().unwrap())
+    }
+
+    /// Milliseconds of a CAMEL step, and of the net alone, forward and back: matrix products and
+    /// tanh. In turns, so that both see the same machine.
+    fn step_and_net(&self) -> [f64; 2] {
+        let settings = self.settings("camel");
+        let mut trainer = Trainer::new(&settings, &self.data(), 0, &Device::flex()).unwrap();
+        let mut pass = self.net_pass();
+        let rounds: Vec<_> = (0..10)
+            .map(|_| {
+                let step = Times::of(SECONDS / 10.0, || trainer.step().unwrap());
+                [step.least(), Times::of(SECONDS / 10.0, &mut pass).least()]
+            })
+            .collect();
+        let least = |k: usize| rounds.iter().map(|r| r[k]).fold(f64::INFINITY, f64::min);
+        [least(0), least(1)]
+    }
+
+    fn net_pass(&self) -> impl FnMut() {
+        let sizes = [&[self.inputs], self.hidden, &[self.rank]].concat();
+        let mlp = Mlp::new(sizes.clone()).unwrap();
+        let mut rng = generator(0, 1);
+        let mut draw = |count: usize| -> Vec<f32> {
+            StandardNormal.sample_iter(&mut rng).take(count).collect()
+        };
+        let rows = self.batch * if self.shared { 1 } else { self.tasks };
+        let (w, x) = (draw(mlp.weight_count()), draw(rows * self.inputs));
+        let (dy, mut dw) = (draw(rows * self.rank), vec![0.0; w.len()]);
+        let mut scratch = Scratch::new(&sizes);
+        move || mlp.backward((&w, &x, &dy), Some(&mut dw), None, &mut scratch)
+    }
+
+    /// What JavaScript is told.
+    fn describe(&self) -> String {
+        let Self {
+            tasks,
+            rows,
+            batch,
+            inputs,
+            hidden,
+            rank,
+            shared,
+            ..
+        } = self;
+        format!(
+            r#"{{"tasks":{tasks},"rows":{rows},"batch":{batch},"inputs":{inputs},"hidden":{hidden:?},"rank":{rank},"shared":{shared}}}"#
+        )
+    }
+}
+
+fn report(peer: &str, system: &str, times: &Times) {
+    console_log!(
+        r#"{{"peer":"{peer}","system":"{system}","p10_ms":{:.4},"median_ms":{:.4}}}"#,
+        times.least(),
+        times.median()
+    );
+}
+
+/// Tells how long TensorFlow.js takes, if it is served.
+async fn tensorflow(backend: &str, problem: &Problem) -> Result<Times, JsValue> {
+    let call = js_sys::Function::new_with_args(
+        "url, backend, shape, seconds",
+        "return import(url).then(peer => peer.measure(backend, JSON.parse(shape), seconds))",
+    );
+    let arguments = js_sys::Array::of4(
+        &PEER.into(),
+        &backend.into(),
+        &problem.describe().into(),
+        &(2.0 * SECONDS).into(),
+    );
+    let promise = call.apply(&JsValue::NULL, &arguments)?;
+    let times = JsFuture::from(promise.unchecked_into::<js_sys::Promise>()).await?;
+    let times: js_sys::Float64Array = times.unchecked_into();
+    Ok(Times::from(times.to_vec()))
+}
+
+#[wasm_bindgen_test]
+async fn steps_beside_the_peers() {
+    for problem in PROBLEMS {
+        for method in ["camel", "anil", "maml", "coda", "r2d2", "cavia"] {
+            report(
+                &format!("{method} ours"),
+                problem.name,
+                &problem.step(method),
+            );
+        }
+        let [step, pass] = problem.step_and_net();
+        console_log!(
+            "{}: a CAMEL step takes {step:.4} ms, {:.0} % of it outside of the net's products and tanh",
+            problem.name,
+            100.0 * (1.0 - pass / step)
+        );
+        for backend in ["wasm", "cpu", "webgpu"] {
+            match tensorflow(backend, &problem).await {
+                Ok(times) => report(&format!("camel tfjs-{backend}"), problem.name, &times),
+                Err(error) => console_log!("TensorFlow.js on {backend} is left out: {error:?}"),
+            }
+            // Ours once more, next to the peer in time.
+            report("camel ours", problem.name, &problem.step("camel"));
+        }
+    }
+}

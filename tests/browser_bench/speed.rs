@@ -1,0 +1,73 @@
+//! Steps, adaptations and simulations a second, of everything.
+
+use camel_lab::{
+    engine::protocol::Event,
+    experiments::bench::{self, Measured, Plan},
+    systems,
+};
+use wasm_bindgen_test::{console_log, wasm_bindgen_test};
+use web_time::Instant;
+
+use crate::support::Recorder;
+
+/// Shortest measurement [s].
+const SECONDS: f64 = 0.3;
+
+#[wasm_bindgen_test]
+async fn the_suite_of_the_bench_page() {
+    let plan = Plan {
+        device: "cpu".to_owned(),
+        seconds: SECONDS,
+    };
+    let recorder = Recorder::default();
+    bench::run(&plan, &recorder).await;
+    for event in recorder.events.into_inner() {
+        match event {
+            Event::Measured(Measured::Speed(speed)) => console_log!(
+                "{} {}: {:.0} steps a second, {:.3} ms an adaptation, {:.1} MB of memory",
+                speed.system,
+                speed.method,
+                speed.steps_per_second,
+                1e3 * speed.adaptation_seconds,
+                1e-6 * speed.memory as f64
+            ),
+            Event::Measured(Measured::Growth(growth)) => console_log!(
+                "{} grows with {}: slope {:.2}",
+                growth.method,
+                growth.of,
+                growth.slope()
+            ),
+            Event::Failed(message) => panic!("{message}"),
+            _ => {}
+        }
+    }
+}
+
+#[wasm_bindgen_test]
+fn speed_of_every_system() {
+    for name in systems::NAMES {
+        let system = systems::by_name(name).unwrap();
+        let parameters = system.description().parameters.iter();
+        let phi: Vec<f64> = parameters.map(|parameter| parameter.typical).collect();
+        let (begun, mut times) = (Instant::now(), 0_u32);
+        let mut state = system
+            .robot()
+            .map(|robot| vec![0.0; robot.state().len()])
+            .unwrap_or_default();
+        while begun.elapsed().as_secs_f64() < SECONDS {
+            match (system.robot(), system.field()) {
+                (Some(robot), _) => state = robot.step(&phi, &state, 0.01),
+                (_, Some(field)) => drop(field.solve(&phi).unwrap()),
+                _ => {}
+            }
+            times += 1;
+        }
+        let rate = f64::from(times) / begun.elapsed().as_secs_f64();
+        let what = if state.is_empty() {
+            "solutions"
+        } else {
+            "steps"
+        };
+        console_log!("{name}: {rate:.0} {what} a second");
+    }
+}

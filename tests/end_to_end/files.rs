@@ -1,0 +1,290 @@
+//! Files in and out: a visitor's data, saved runs, and what the browser keeps.
+
+use std::path::PathBuf;
+
+use camel_lab::{experiments::dataset::example, learners::weights};
+use serde_json::Value;
+
+use super::{
+    SHORT,
+    browser::{DESKTOP, PHONE, Site, Window},
+    drive,
+};
+
+/// A small model on the visitor's data.
+const SMALL: &str = "#/data?v=1&steps=300&shots=50&device=cpu&width=8&depth=2&rank=2";
+
+/// A file for the browser to read.
+fn file(name: &str, text: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("camel-lab-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let place = folder.join(name);
+    std::fs::write(&place, text).unwrap();
+    place
+}
+
+async fn choose(site: &Site, css: &str, file: PathBuf) {
+    let input = site.find(css).await;
+    input.send_keys(file.to_str().unwrap()).await.unwrap();
+}
+
+/// Keeps what the page saves, for [`saved`].
+async fn watch_saving(site: &Site) {
+    site.script("window.saved = []; const make = URL.createObjectURL; URL.createObjectURL = (blob) => { window.saved.push(blob); return make(blob) }").await;
+}
+
+/// The bytes that the page has saved last.
+async fn saved(site: &Site) -> Vec<u8> {
+    let script =
+        "return window.saved.at(-1).arrayBuffer().then((b) => Array.from(new Uint8Array(b)))";
+    let Value::Array(bytes) = site.script(script).await else {
+        panic!("nothing was saved")
+    };
+    bytes
+        .iter()
+        .map(|byte| byte.as_u64().unwrap() as u8)
+        .collect()
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn a_visitor_learns_from_a_file_and_takes_model_and_results_home() {
+    drive(DESKTOP, async |site| {
+        site.visit(SMALL).await;
+        choose(
+            site,
+            "#data-file",
+            file("carts.csv", &example::csv().unwrap()),
+        )
+        .await;
+        site.wait_for_text("#file-status", "carts.csv: 1,800 rows, 10 columns")
+            .await;
+        site.wait_for_text("#columns", "param:M [kg]").await;
+        site.click("#train").await;
+        site.wait_for_text("#status", "Finished").await;
+        let table = site.wait_for_text("#identified", "±").await;
+        assert!(table.contains("kg"), "{table}");
+        site.wait_for_text("#results", "adapted to 'cart 6' from 50 samples")
+            .await;
+        watch_saving(site).await;
+        site.click("#save-run").await;
+        let results: Value = serde_json::from_slice(&saved(site).await).unwrap();
+        assert_eq!(results["format"], "camel-lab data 1");
+        assert_eq!(results["report"]["spec"]["held_out"], "cart 6");
+        assert!(results["browser"].as_str().unwrap().contains("Chrome"));
+        site.click("#save-weights").await;
+        let model = weights::import(&saved(site).await).unwrap();
+        assert_eq!((model.tasks().len(), model.input_size()), (5, 6));
+        site.picture("data-trained-desktop").await;
+
+        site.visit(SMALL).await;
+        site.wait_for_text("#results", "adapted to 'cart 6' from 50 samples")
+            .await;
+        site.click("#forget").await;
+        site.wait_for_text(".footer", "Forgotten").await;
+        assert_eq!(
+            site.script("return document.querySelector('#results')")
+                .await,
+            Value::Null
+        );
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn a_bad_file_is_answered_with_row_and_column_and_another_one_works() {
+    drive(PHONE, async |site| {
+        site.visit(SMALL).await;
+        choose(
+            site,
+            "#data-file",
+            file("short.csv", "env,x,y\na,1,2\na,1\n"),
+        )
+        .await;
+        site.wait_for_text(".notice--error", "row 3: it has 2 cells")
+            .await;
+        choose(
+            site,
+            "#data-file",
+            file("word.csv", "env,x,z,y\na,1,1,2\na,two,1,3\n"),
+        )
+        .await;
+        site.wait_for_text("#file-status", "2 rows").await;
+        // A column with a word in it is left out; who wants it as an input is told why not.
+        let script = "const list = document.querySelector(\"select[aria-label='Role of x']\"); list.value = 'input'; list.dispatchEvent(new Event('change', { bubbles: true }))";
+        site.script(script).await;
+        site.wait_for_text(
+            "#columns .notice--error",
+            "row 3, column 'x': 'two' is not a number between",
+        )
+        .await;
+        assert_eq!(
+            site.script("return document.querySelector('#train').disabled")
+                .await,
+            true
+        );
+        site.click("#use-example").await;
+        site.wait_for_text("#file-status", "cartpole-example.csv: 1,800 rows")
+            .await;
+        site.click("#train").await;
+        site.wait_for_text("#status", "Finished").await;
+        site.picture("data-trained-phone").await;
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn a_hundred_thousand_rows_load_while_the_page_goes_on() {
+    let names: Vec<String> = (1..=10).map(|k| format!("x{k}")).collect();
+    let row = |k: usize| {
+        let cells: Vec<String> = (1..=11)
+            .map(|j| format!("{:.6}", f64::sin((k * j) as f64)))
+            .collect();
+        format!("place {},{}\n", k % 7, cells.join(","))
+    };
+    let rows: String = (0..100_000).map(row).collect();
+    let large = file(
+        "large.csv",
+        &format!("environment,{},y\n{rows}", names.join(",")),
+    );
+    drive(DESKTOP, async |site| {
+        site.visit(SMALL).await;
+        // The engine is there already, as it is for every file but the first.
+        site.click("#use-example").await;
+        site.wait_for_text("#file-status", "1,800 rows").await;
+        site.script("window.frames_drawn = 0; document.querySelector('#data-file').addEventListener('change', () => { const begun = performance.now(); const draw = () => { window.frames_drawn += 1; if (document.querySelector('#file-status').textContent.includes('100,000 rows')) { window.took = performance.now() - begun } else { requestAnimationFrame(draw) } }; requestAnimationFrame(draw) }, { once: true })").await;
+        choose(site, "#data-file", large.clone()).await;
+        site.wait_for_text("#file-status", "large.csv: 100,000 rows, 12 columns")
+            .await;
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        let frames = site.script("return window.frames_drawn").await;
+        let took = site.script("return window.took").await;
+        eprintln!("100,000 rows of 12 columns: {took} ms, {frames} frames drawn meanwhile");
+        assert!(
+            frames.as_u64().unwrap() > 3,
+            "the page drew {frames} frames while it read"
+        );
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn a_saved_run_is_opened_again_and_another_file_is_named() {
+    drive(DESKTOP, async |site| {
+        site.visit(&format!("{SHORT}&run=1")).await;
+        site.wait_for_text("#status", "Finished").await;
+        let table = site.find("#identified").await.text().await.unwrap();
+        watch_saving(site).await;
+        site.click("#save-run").await;
+        let run = String::from_utf8(saved(site).await).unwrap();
+        site.click("#save-weights").await;
+        assert!(weights::import(&saved(site).await).is_ok());
+        site.click("#identified .menu > summary").await;
+        site.click("#identified .menu__list button:nth-child(2)")
+            .await;
+        assert!(
+            String::from_utf8(saved(site).await)
+                .unwrap()
+                .starts_with("| Parameter |")
+        );
+
+        site.visit("#/experiments?v=1&system=pendulum").await;
+        choose(
+            site,
+            "#open-run",
+            file("photo.json", "{\"format\":\"photo\"}"),
+        )
+        .await;
+        site.wait_for_text("#transfer .notice--error", "photo.json was not opened")
+            .await;
+        assert!(site.fragment().await.contains("system=pendulum"));
+        choose(site, "#open-run", file("run.json", &run)).await;
+        assert_eq!(site.wait_for_text("#identified", "±").await, table);
+        assert!(site.fragment().await.contains("system=cartpole"));
+        assert!(site.fragment().await.contains("steps=300"));
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn results_and_settings_are_there_after_a_reload_until_they_are_forgotten() {
+    drive(DESKTOP, async |site| {
+        site.visit(SHORT).await;
+        site.click("#train").await;
+        site.wait_for_text("#status", "Finished").await;
+        let table = site.find("#identified").await.text().await.unwrap();
+        site.visit(SHORT).await;
+        assert_eq!(site.wait_for_text("#identified", "±").await, table);
+        site.visit("").await;
+        site.click("nav a[href*='experiments']").await;
+        assert_eq!(site.wait_for_text("#identified", "±").await, table);
+        assert!(
+            site.fragment().await.contains("steps=300"),
+            "{}",
+            site.fragment().await
+        );
+        // The model of the last visit answers, not only the table that it gave.
+        site.fill("#shots", "60\t").await;
+        site.wait_for_text("#results", "from 60 samples").await;
+        site.wait_for_text("#origin", "that you trained").await;
+        site.click("#forget").await;
+        site.wait_for_text(".footer", "Forgotten").await;
+        let kept =
+            "return Object.keys(localStorage).filter((name) => name.startsWith('camel-lab'))";
+        assert_eq!(site.script(kept).await, Value::Array(vec![]));
+        for _ in 0..2 {
+            assert!(!site.fragment().await.contains("steps=300"));
+            let run = "return document.querySelector('#save-run').disabled";
+            assert_eq!(site.script(run).await, true);
+            site.visit("#/experiments").await;
+            site.find("#train").await;
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn a_full_storage_is_a_message_and_nothing_is_lost() {
+    drive(DESKTOP, async |site| {
+        site.visit(SHORT).await;
+        site.script("let size = 4000000, count = 0; while (size > 0) { try { localStorage.setItem('other' + count++, 'x'.repeat(size)); } catch { size = Math.floor(size / 2) } }").await;
+        site.click("#train").await;
+        site.wait_for_text("#status", "Finished").await;
+        site.wait_for_text(".notice--warn", "storage for this site is full")
+            .await;
+        site.wait_for_text("#identified", "±").await;
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn the_data_page_looks_right_before_and_after_a_file() {
+    for (name, window) in [
+        ("desktop", DESKTOP),
+        (
+            "desktop-dark",
+            Window {
+                dark: true,
+                ..DESKTOP
+            },
+        ),
+        ("phone", PHONE),
+        (
+            "phone-dark",
+            Window {
+                dark: true,
+                ..PHONE
+            },
+        ),
+    ] {
+        drive(window, async |site| {
+            site.visit(SMALL).await;
+            site.find("#data-file").await;
+            site.picture(&format!("data-{name}")).await;
+            site.click("#use-example").await;
+            site.wait_for_text("#file-status", "1,800 rows").await;
+            let wide = site.script("return document.documentElement.scrollWidth - document.documentElement.clientWidth").await;
+            assert_eq!(wide, 0, "the page is wider than {name}");
+        });
+    }
+}

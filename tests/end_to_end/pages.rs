@@ -1,0 +1,130 @@
+//! The pages besides the experiments: how it works, tables, bench, and a visit without a network.
+
+use std::time::Duration;
+
+use crate::{
+    browser::{DESKTOP, PHONE},
+    drive,
+};
+
+#[test]
+#[ignore = "needs the built site"]
+fn the_idea_is_explained_with_equations_and_a_live_table() {
+    drive(DESKTOP, async |site| {
+        site.visit("#/how").await;
+        site.wait_for_text("#idea", "One equation, many environments")
+            .await;
+        let equations = site
+            .script("return document.querySelectorAll('#idea math[display=block]').length")
+            .await;
+        assert!(equations.as_u64().unwrap() >= 6, "{equations}");
+        site.wait_for_text("#cost", "1\u{202f}030").await;
+        site.fill("#cost .field:nth-child(4) input", "1000\t").await;
+        site.wait_for_text("#cost", "4\u{202f}000").await;
+        assert!(site.fragment().await.contains("view=1000+3+3+1000"));
+        site.picture("how-desktop").await;
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn the_old_address_of_the_differences_still_works() {
+    drive(DESKTOP, async |site| {
+        site.visit("#/differences").await;
+        site.wait_for_text("table", "Charges: scale of the errors")
+            .await;
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn the_tables_show_ours_beside_the_papers_and_a_method_can_be_run_again() {
+    drive(DESKTOP, async |site| {
+        site.visit("#/tables?v=1&system=pendulum").await;
+        site.wait_for_text("#overview", "CAMEL").await;
+        site.wait_for_text("#errors", "Ours / paper").await;
+        site.click("#rerun [aria-label='Run CAMEL again']").await;
+        site.wait_for_text("#rerun-jobs", "left").await;
+        site.picture("tables-desktop").await;
+        site.click("#rerun-cancel").await;
+        site.wait_for_text("#rerun-jobs", "cancelled").await;
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn the_bench_measures_and_compares_with_a_link() {
+    drive(DESKTOP, async |site| {
+        site.visit("#/bench?v=1&view=8,cpu;1000,100").await;
+        site.wait_for_text("#machine", "cores").await;
+        site.wait_for_text(".notice", "a machine of 8 cores").await;
+        site.click("#measure").await;
+        site.wait_for_text("#bench-results", "Training, this / other")
+            .await;
+        site.fill("#bench-paste", "{\"version\": 3}\t").await;
+        site.wait_for_text(".notice--error", "not a saved benchmark")
+            .await;
+        site.picture("bench-desktop").await;
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn the_pages_are_behind_one_button_on_a_phone() {
+    drive(PHONE, async |site| {
+        site.click(".nav-button").await;
+        site.click("nav a[href*='#/how']").await;
+        site.wait_for_text("h1", "Learn the equation once").await;
+        let open = site
+            .script("return document.querySelector('.nav-button').getAttribute('aria-expanded')")
+            .await;
+        assert_eq!(open, "false");
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn the_site_works_without_a_network_after_one_visit() {
+    drive(DESKTOP, async |site| {
+        let ready =
+            "const done = arguments[0]; navigator.serviceWorker.ready.then(() => done(true))";
+        site.client.execute_async(ready, vec![]).await.unwrap();
+        site.stop_server();
+        site.visit("#/how").await;
+        site.wait_for_text("#idea", "One equation, many environments")
+            .await;
+        site.visit("#/experiments?v=1&system=cartpole&method=camel&steps=50&device=cpu&run=1")
+            .await;
+        site.wait_for_text("#status", "Finished").await;
+        // The browser tried in vain to look for a newer version.
+        site.forgive_errors().await;
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn the_first_load_is_measured() {
+    drive(DESKTOP, async |site| {
+        let begun = "return performance.getEntriesByName('interactive')[0]?.startTime";
+        let mut interactive = None;
+        for _ in 0..100 {
+            interactive = site.script(begun).await.as_f64();
+            if interactive.is_some() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let interactive = interactive.expect("the page marks when it can be used");
+        // From the same load: nothing of the engine is in a cache yet.
+        site.script("window.asked = performance.now(); location.hash = '#/experiments?v=1&system=cartpole&method=camel&device=cpu&run=1'")
+            .await;
+        site.wait_long_for_text("#status", "Finished", Duration::from_secs(900))
+            .await;
+        let training = site.script("return performance.now() - window.asked").await;
+        let result = interactive + training.as_f64().unwrap();
+        println!("interactive after {interactive:.0} ms, first result after {result:.0} ms");
+        if let Ok(file) = std::env::var("CAMEL_LAB_FIRST_LOAD") {
+            std::fs::write(file, format!("{interactive:.0},{result:.0}\n")).unwrap();
+        }
+    });
+}
