@@ -1,6 +1,6 @@
 //! The experiment that runs, kept while the visitor moves between pages.
 
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 use web_sys::Blob;
 
 use crate::{
@@ -70,6 +70,8 @@ pub struct Session {
     pub no_answer: RwSignal<String>,
     /// Asked while another question was under way.
     waiting: StoredValue<Option<Spec>>,
+    /// How often everything was forgotten; what was asked before that is no longer heard.
+    forgotten: StoredValue<u32>,
     /// What the model of an earlier visit was trained for; the engine gets it with the first question.
     earlier: StoredValue<Option<Spec>>,
 }
@@ -92,6 +94,7 @@ impl Session {
             answer: RwSignal::default(),
             no_answer: RwSignal::default(),
             waiting: StoredValue::default(),
+            forgotten: StoredValue::default(),
             earlier: StoredValue::default(),
         }
     }
@@ -133,33 +136,42 @@ impl Session {
             let why = "There is no model of these settings yet. Press Train to make one.";
             return self.no_answer.set(why.to_owned());
         }
-        self.engine.with_value(|engine| {
-            engine.start(Work::Explore(spec), move |event| self.hear_answer(event))
-        });
+        self.question(Work::Explore(spec));
     }
 
     /// Gives the engine the model of an earlier visit.
     fn hand_over(self, spec: Spec) {
         let weights = Weights(self.weights.get_untracked());
         let spec = Box::new(spec);
-        self.engine.with_value(|engine| {
-            engine.start(Work::Adopt { spec, weights }, move |event| {
-                self.hear_answer(event)
-            })
-        });
+        self.question(Work::Adopt { spec, weights });
     }
 
-    fn hear_answer(self, event: Event) {
+    fn question(self, work: Work) {
+        let asked = self.forgotten.get_value();
+        let listener = move |event| {
+            let heard = self.forgotten.get_value() == asked;
+            self.hear_answer(event, heard);
+        };
+        self.engine
+            .with_value(|engine| engine.start(work, listener));
+    }
+
+    fn hear_answer(self, event: Event, heard: bool) {
         match event {
-            Event::Answered(answer) => {
+            Event::Answered(answer) if heard => {
                 self.no_answer.set(String::new());
                 self.answer.set(Some(*answer));
             }
-            Event::Failed(message) => self.no_answer.set(message),
-            Event::Done => {}
-            Event::Cancelled => return,
+            Event::Failed(message) if heard => self.no_answer.set(message),
+            Event::Answered(_) | Event::Failed(_) | Event::Done => {}
+            // Later, since other work may be about to take its place.
+            Event::Cancelled => return spawn_local(async move { self.ask_waiting() }),
             _ => return,
         }
+        self.ask_waiting();
+    }
+
+    fn ask_waiting(self) {
         let waiting = self.waiting.try_update_value(Option::take);
         if let Some(Some(spec)) = waiting {
             self.ask(spec);
@@ -211,6 +223,7 @@ impl Session {
 
     /// Stops what runs and forgets what was found.
     pub fn forget(self) {
+        self.forgotten.update_value(|times| *times += 1);
         self.cancel();
         self.clear();
         self.runs.set(Vec::new());
