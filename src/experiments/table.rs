@@ -208,15 +208,12 @@ pub fn plan(
     Ok(trainings)
 }
 
-/// Puts records in the order of the tables: systems, methods, shots, noise.
-pub fn sort(records: &mut [Record]) {
-    let system = |name: &str| systems::NAMES.iter().position(|n| *n == name);
-    let method = |name: &str| METHODS.iter().position(|m| m.name == name);
-    records.sort_by(|a, b| {
-        let place = |r: &Record| (system(&r.system), method(&r.method), r.shots);
-        let noise = a.noise.total_cmp(&b.noise);
-        place(a).cmp(&place(b)).then(noise)
-    });
+/// The place of a system and a method in the order of the tables.
+pub fn place(system: &str, method: &str) -> (Option<usize>, Option<usize>) {
+    (
+        systems::NAMES.iter().position(|name| *name == system),
+        METHODS.iter().position(|known| known.name == method),
+    )
 }
 
 /// What one trial gave.

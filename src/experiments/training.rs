@@ -5,7 +5,7 @@ use web_time::Instant;
 
 use crate::{
     learners::{Model, Settings, Trainer},
-    systems::{Split, System},
+    systems::{Split, System, SystemError, Task},
 };
 
 use super::{evaluate::EvaluationError, table::Made};
@@ -21,14 +21,33 @@ pub fn train(
     settings: &Settings,
     environments: &[Vec<f64>],
     seed: u64,
+    report: impl FnMut(f64, f64),
+) -> Result<(Model, Made), EvaluationError> {
+    let tasks = tasks(system, environments, seed)?;
+    train_on(&tasks, settings, seed, report)
+}
+
+/// The training data of environments φ.
+pub fn tasks(
+    system: &dyn System,
+    environments: &[Vec<f64>],
+    seed: u64,
+) -> Result<Vec<Task>, SystemError> {
+    let environments = environments.iter();
+    environments
+        .map(|phi| system.task(phi, Split::Train, seed))
+        .collect()
+}
+
+/// As [`train`], on data that are at hand.
+pub fn train_on(
+    tasks: &[Task],
+    settings: &Settings,
+    seed: u64,
     mut report: impl FnMut(f64, f64),
 ) -> Result<(Model, Made), EvaluationError> {
-    let tasks: Result<Vec<_>, _> = environments
-        .iter()
-        .map(|phi| system.task(phi, Split::Train, seed))
-        .collect();
     let begun = Instant::now();
-    let mut trainer = Trainer::new(settings, &tasks?, seed, &Device::flex())?;
+    let mut trainer = Trainer::new(settings, tasks, seed, &Device::flex())?;
     let model = pollster::block_on(async {
         let tell = |p: &crate::learners::Progress| report(p.done, p.error.unwrap_or(f64::NAN));
         trainer.run(INTERVAL, tell).await?;
