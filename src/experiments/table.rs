@@ -33,15 +33,17 @@ const TRIAL_STREAM: u64 = 73;
 const MOST_ROWS: usize = 6_000;
 
 /// How a system is tested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Protocol {
     /// Numbers of samples to adapt from.
     pub shots: &'static [usize],
     /// Environments to adapt to.
     pub trials: usize,
+    /// Standard deviations of the noise on the shots.
+    pub noises: &'static [f64],
 }
 
-/// The paper's shots and trials of a system; ours where the paper has no table of it.
+/// The paper's shots, trials and noises of a system; ours where the paper has no table of it.
 pub fn protocol(system: &str) -> Protocol {
     let (shots, trials): (&[usize], usize) = match system {
         "charges-quadrupole" => (&[5, 10], 30),
@@ -52,7 +54,16 @@ pub fn protocol(system: &str) -> Protocol {
         "pendulum" => (&[10, 50], 30),
         _ => (&[3, 10], 30),
     };
-    Protocol { shots, trials }
+    let noises: &[f64] = if system.starts_with("charges") {
+        &[0.0, 0.1]
+    } else {
+        &[0.0]
+    };
+    Protocol {
+        shots,
+        trials,
+        noises,
+    }
 }
 
 /// One cell to compute.
@@ -164,8 +175,8 @@ pub struct Training {
     pub cells: Vec<Cell>,
 }
 
-/// The cells of systems and methods, grouped by training. Without `shots` or `trials` a system's
-/// [`protocol`] is used. The names must be known.
+/// The cells of systems and methods, grouped by training. Without `shots`, `trials` or `noises` a
+/// system's [`protocol`] is used. The names must be known.
 pub fn plan(
     systems: &[String],
     methods: &[String],
@@ -178,6 +189,11 @@ pub fn plan(
     for system in systems {
         let usual = protocol(system);
         let shots = if shots.is_empty() { usual.shots } else { shots };
+        let noises = if noises.is_empty() {
+            usual.noises
+        } else {
+            noises
+        };
         for name in methods {
             let method = method(name)?;
             let shots: &[usize] = if method.zero_shot { &[0] } else { shots };

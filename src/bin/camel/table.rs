@@ -46,8 +46,9 @@ pub struct Table {
     /// Environments to adapt to; the paper's number if left out.
     #[arg(long)]
     trials: Option<usize>,
-    /// Standard deviations of the noise on the shots, with commas between.
-    #[arg(long, value_delimiter = ',', default_value = "0")]
+    /// Standard deviations of the noise on the shots, with commas between; 0, and 0.1 for charges as
+    /// in the paper, if left out.
+    #[arg(long, value_delimiter = ',')]
     noise: Vec<f64>,
     /// Seed of trainings and trials.
     #[arg(long, default_value_t = 0)]
@@ -248,12 +249,10 @@ impl Table {
             "--methods",
             &methods.join(","),
         ]);
-        command.args([
-            "--noise",
-            &list(&self.noise),
-            "--seed",
-            &self.seed.to_string(),
-        ]);
+        command.args(["--seed", &self.seed.to_string()]);
+        if !self.noise.is_empty() {
+            command.args(["--noise", &list(&self.noise)]);
+        }
         if !self.shots.is_empty() {
             command.args(["--shots", &list(&self.shots)]);
         }
