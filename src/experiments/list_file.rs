@@ -10,6 +10,7 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
+    figures::{Curve, FIGURES},
     record::Record,
     table::{Cell, place},
     tuning::Tried,
@@ -110,6 +111,20 @@ impl Listed for Record {
         let key = |record: &Self| (place(&record.system, &record.method), record.shots);
         let noise = self.noise.total_cmp(&other.noise);
         key(self).cmp(&key(other)).then(noise)
+    }
+}
+
+impl Listed for Curve {
+    const LIST: &'static str = "a list of curves";
+
+    fn replaces(&self, other: &Self) -> bool {
+        (&self.figure, &self.system, &self.method) == (&other.figure, &other.system, &other.method)
+    }
+
+    fn order(&self, other: &Self) -> Ordering {
+        let figure = |curve: &Self| FIGURES.iter().position(|name| *name == curve.figure);
+        let key = |curve: &Self| (figure(curve), place(&curve.system, &curve.method));
+        key(self).cmp(&key(other))
     }
 }
 
