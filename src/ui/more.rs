@@ -40,7 +40,7 @@ fn More() -> impl IntoView {
     let route = Route::follow();
     provide_context(route);
     provide_context(DataSession::follow());
-    provide_context(Reruns::new());
+    provide_context(Reruns::follow());
     provide_context(Measuring::new());
     let page = Memo::new(move |_| route.page());
     move || match page.get() {

@@ -1,8 +1,10 @@
 //! Cells of the tables that are made again in the visitor's browser, on several workers at once. They
 //! go on while the visitor moves between pages.
 
+use gloo::events::EventListener;
 use leptos::prelude::*;
 
+use super::{keeper::FORGET, storage};
 use crate::{
     engine::{
         client::Engine,
@@ -11,6 +13,8 @@ use crate::{
     experiments::{record::Record, rerun::Rerun},
 };
 
+/// Name under which records are kept.
+const KEPT: &str = "reruns";
 /// Most workers.
 const MOST_WORKERS: usize = 8;
 
@@ -38,6 +42,8 @@ pub struct Reruns {
     pub entries: RwSignal<Vec<Entry>>,
     /// What they found.
     pub records: RwSignal<Vec<Record>>,
+    /// Why it could not be kept for the next visit; empty if it could.
+    pub not_kept: RwSignal<String>,
 }
 
 impl Reruns {
@@ -47,7 +53,34 @@ impl Reruns {
             engines: StoredValue::new_local(Vec::new()),
             entries: RwSignal::default(),
             records: RwSignal::default(),
+            not_kept: RwSignal::default(),
         }
+    }
+
+    /// With the records of the last visit; keeps new ones for the next.
+    pub fn follow() -> Self {
+        let reruns = Self::new();
+        let kept = storage::get(KEPT).and_then(|text| serde_json::from_str(&text).ok());
+        reruns.records.set(kept.unwrap_or_default());
+        Effect::new(move || {
+            let records = reruns.records.get();
+            if records.is_empty() {
+                storage::remove(KEPT);
+            } else if let Ok(text) = serde_json::to_string(&records) {
+                let outcome = storage::put(KEPT, &text);
+                let problem = outcome.err().unwrap_or_default();
+                reruns.not_kept.set(problem.to_owned());
+            }
+        });
+        EventListener::new(&window(), FORGET, move |_| reruns.forget()).forget();
+        reruns
+    }
+
+    /// Stops everything and forgets what was found.
+    fn forget(self) {
+        self.cancel();
+        self.entries.update(Vec::clear);
+        self.records.update(Vec::clear);
     }
 
     /// Workers that run at once: all cores but one, which stays with the page.
