@@ -2,6 +2,8 @@
 //! [`report::Report`].
 
 pub mod bench;
+pub mod bench_accuracy;
+pub mod bench_memory;
 pub mod bench_sheet;
 pub mod compare;
 pub mod cost;
