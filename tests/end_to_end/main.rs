@@ -13,6 +13,7 @@ mod accessibility;
 mod browser;
 mod files;
 mod pages;
+mod tables;
 
 use std::time::Duration;
 
