@@ -43,6 +43,7 @@ path_without() {
 
 check "an unknown command" refuses "there is no command 'fly'" ./lab fly
 check "an unknown option" refuses "serve does not know '--fast'" ./lab serve --fast
+check "an unknown benchmark" refuses "bench does not know '--fast'" ./lab bench --fast
 for port in 0 65536 many 99999999999999999999 ''; do
   check "the port '$port'" refuses "the port must be 1 to 65535, but is '$port'" ./lab serve --port "$port"
 done
