@@ -41,8 +41,7 @@ pub struct Rerun {
 pub async fn run(rerun: &Rerun, host: &impl Host) {
     host.emit(match cells(rerun, host).await {
         Ok(()) => Event::Done,
-        Err(Stop::Cancelled) => Event::Cancelled,
-        Err(Stop::Failed(message)) => Event::Failed(message),
+        Err(stop) => stop.into(),
     });
 }
 
