@@ -90,5 +90,22 @@ check "a dying stage does not stop the next" closes "1 passed, 1 failed" 1 'stag
 check "a suite without a test has failed" closes "0 passed, 1 failed" 1 'suite one echo "test result: ok. 0 passed; 0 failed;"'
 check "a suite that breaks off has failed" closes "3 passed, 1 failed" 1 'suite one sh -c "echo 3 passed; exit 1"'
 
+# The sizes of a site of one file that cannot be compressed.
+mkdir -p "$WORK/site/dist" "$WORK/site/.ci" && cp lab "$WORK/site/"
+head -c 1000 /dev/urandom >"$WORK/site/dist/page.wasm"
+weighs() { # SENTENCE STATUS BUDGET HISTORY
+  local said status=0
+  echo "page.wasm $3" >"$WORK/site/.ci/budgets"
+  if [ -n "$4" ]; then printf 'date,page.wasm\n2026-01-01,%s\n' "$4" >"$WORK/site/.ci/history.csv"; fi
+  said=$(bash -c 'source "$1/lab"; sizes' _ "$WORK/site" 2>&1) || status=$?
+  [[ $status = "$2" && $said = *"$1"* ]] && return
+  echo "expected '$1' and status $2, but got status $status and: $said"
+  return 1
+}
+check "no history of sizes" weighs "history.csv is missing" 1 2000 ''
+check "a site as large as before" weighs "page.wasm" 0 2000 1000
+check "a site that has grown" weighs "has grown by more than a tenth" 1 2000 800
+check "a site over its budget" weighs "is over its budget of 500 bytes" 1 500 1000
+
 echo "$PASS passed, $FAIL failed"
 [ $FAIL = 0 ]
