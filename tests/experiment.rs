@@ -12,10 +12,11 @@ use std::time::{Duration, Instant};
 use camel_lab::{
     engine::{
         native::Job,
-        protocol::{Event, Work, decode, encode},
+        protocol::{Event, Progress, Work, decode, encode},
     },
     experiments::{
-        data_cache, dataset::report::DataSpec, link::Link, live::Command, run::run, spec::Draft,
+        data_cache, dataset::report::DataSpec, link::Link, live::Command, report::Partial,
+        run::run, spec::Draft,
     },
     learners::weights,
 };
@@ -249,6 +250,62 @@ fn a_job_is_cancelled_within_a_tenth_of_a_second() {
         "{:?}",
         asked.elapsed()
     );
+}
+
+/// The events of a run that is cancelled as soon as one of them is reached.
+fn cancelled_at(link: &str, reached: fn(&Event) -> bool) -> Vec<Event> {
+    let recorder = support::Recorder {
+        cancel_at: Some(reached),
+        ..support::Recorder::default()
+    };
+    pollster::block_on(run(&Link::read(link).0.spec, &recorder));
+    let events = recorder.events.into_inner();
+    assert!(events.iter().any(reached), "{events:?}");
+    events
+}
+
+#[test]
+fn a_run_is_cancelled_while_its_data_are_made() {
+    let making = |event: &Event| matches!(event, Event::Partial(Partial::Making { .. }));
+    let events = cancelled_at("#/experiments?v=1&system=capacitor&device=cpu", making);
+    assert_eq!(events.last(), Some(&Event::Cancelled));
+    assert_eq!(events.iter().filter(|event| making(event)).count(), 1);
+    assert!(data_cache::find("capacitor", 0).is_none());
+}
+
+#[test]
+fn a_run_is_cancelled_between_training_and_evaluation() {
+    let link = "#/experiments?v=1&system=cartpole&steps=2&device=cpu";
+    let events = cancelled_at(link, |event| matches!(event, Event::Weights(_)));
+    assert_eq!(events.last(), Some(&Event::Cancelled));
+    let evaluated = |event: &Event| matches!(event, Event::Partial(Partial::Adapted(_)));
+    assert!(!events.iter().any(evaluated), "{events:?}");
+}
+
+#[test]
+fn a_slow_training_tells_how_far_it_is_before_it_knows_a_loss() {
+    let link =
+        "#/experiments?v=1&system=cartpole&steps=200000&width=128&depth=6&batch=4000&device=cpu";
+    let events = cancelled_at(link, |event| matches!(event, Event::Progress(_)));
+    let [
+        ..,
+        Event::Progress(Progress { step, loss, .. }),
+        Event::Cancelled,
+    ] = events.as_slice()
+    else {
+        panic!("{events:?}")
+    };
+    assert!(*step < 1_000 && loss.is_nan(), "step {step}, loss {loss}");
+}
+
+#[test]
+fn a_paused_demonstration_says_that_it_lives() {
+    let job = Job::start(Work::Live);
+    job.command(Command::Paused(true));
+    let next = || job.events.recv_timeout(Duration::from_secs(60)).unwrap();
+    while next() != Event::Alive {}
+    job.cancel();
+    while !matches!(job.events.recv().unwrap(), Event::Cancelled) {}
 }
 
 #[test]

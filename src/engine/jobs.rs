@@ -5,7 +5,7 @@ use std::time::Duration;
 use web_time::Instant;
 
 use super::{
-    pacing::Host,
+    pacing::{Beating, Host, SILENCE},
     protocol::{DeviceUsed, Event, Work},
 };
 use crate::experiments::{
@@ -28,6 +28,7 @@ const FASTEST: f64 = 100.0;
 
 /// Does the work and tells the host of every event, the last one included.
 pub async fn run(work: &Work, host: &impl Host) {
+    let host = &Beating::new(host, SILENCE);
     match work {
         Work::Experiment(spec) => run::run(spec, host).await,
         Work::Explore(spec) => {

@@ -99,8 +99,7 @@ impl Growth {
 pub async fn run(plan: &Plan, host: &impl Host) {
     host.emit(match suite(plan, host).await {
         Ok(()) => Event::Done,
-        Err(Stop::Cancelled) => Event::Cancelled,
-        Err(Stop::Failed(message)) => Event::Failed(message),
+        Err(stop) => stop.into(),
     });
 }
 

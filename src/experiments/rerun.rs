@@ -52,8 +52,7 @@ impl Rerun {
 pub async fn run(rerun: &Rerun, host: &impl Host) {
     host.emit(match cells(rerun, host).await {
         Ok(()) => Event::Done,
-        Err(Stop::Cancelled) => Event::Cancelled,
-        Err(Stop::Failed(message)) => Event::Failed(message),
+        Err(stop) => stop.into(),
     });
 }
 

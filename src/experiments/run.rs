@@ -15,20 +15,27 @@ use crate::{
     engine::{
         device,
         pacing::{Host, Pace},
-        protocol::{Event, Weights},
+        protocol::{DeviceUsed, Event, Weights},
     },
-    learners::{Model, Settings, Trainer, weights},
+    learners::{LearnerError, Model, Settings, Trainer, weights},
     systems::{Split, System, Task},
 };
 
 /// Number of points of a loss curve.
 const CURVE: usize = 200;
 
+/// Most steps that are enqueued before the device has done them: a graphics card that falls behind
+/// would otherwise be sent work without end.
+const ENQUEUED: usize = 20;
+
 /// Why a run ended without a report.
+#[derive(Debug, PartialEq)]
 pub enum Stop {
     /// The host asked for it.
     Cancelled,
-    /// An error, in words.
+    /// The device failed; another one may do.
+    Device(String),
+    /// Any other error, in words.
     Failed(String),
 }
 
@@ -36,14 +43,19 @@ impl From<Stop> for Event {
     fn from(stop: Stop) -> Self {
         match stop {
             Stop::Cancelled => Self::Cancelled,
-            Stop::Failed(message) => Self::Failed(message),
+            Stop::Device(message) | Stop::Failed(message) => Self::Failed(message),
         }
     }
 }
 
-impl<E: std::error::Error> From<E> for Stop {
+impl<E: std::error::Error + 'static> From<E> for Stop {
     fn from(error: E) -> Self {
-        Self::Failed(error.to_string())
+        let message = error.to_string();
+        let any: &dyn std::error::Error = &error;
+        match any.downcast_ref() {
+            Some(LearnerError::Device(_)) => Self::Device(message),
+            _ => Self::Failed(message),
+        }
     }
 }
 
@@ -64,12 +76,9 @@ async fn experiment(spec: &Spec, host: &impl Host) -> Result<Report, Stop> {
         false => format!("{} {:?}", spec.system, spec.places),
     };
     let tasks = training_tasks(name, system.as_ref(), spec.seed, host).await?;
-    let (device, used) = device::choose(spec, &tasks).await;
-    host.emit(Event::Started {
-        device: used.clone(),
-    });
-    let trained = train(&spec.settings()?, spec.seed, &tasks, &device, host).await?;
+    let (trained, used) = train_on_device(spec, &spec.settings()?, &tasks, host).await?;
     explore::keep(spec, trained.model.clone());
+    breathe(host).await?;
     let (adaptation, _) = adapt(spec, system.as_ref(), &trained.model)?;
     host.emit(Event::Partial(Partial::Adapted(adaptation.clone())));
     breathe(host).await?;
@@ -140,8 +149,42 @@ pub(super) struct Trained {
     pub seconds: f64,
 }
 
+/// Trains on the device that the experiment asks for, and says which that was.
+pub(super) async fn train_on_device(
+    spec: &Spec,
+    settings: &Settings,
+    tasks: &[Task],
+    host: &impl Host,
+) -> Result<(Trained, DeviceUsed), Stop> {
+    let chosen = device::choose(spec, tasks, host).await?;
+    let attempt = async |device: &Device| train(settings, spec.seed, tasks, device, host).await;
+    with_fallback(chosen, host, attempt).await
+}
+
+/// Does something on a device; what the device fails to do starts again on the CPU.
+async fn with_fallback<T>(
+    (device, used): (Device, DeviceUsed),
+    host: &impl Host,
+    attempt: impl AsyncFn(&Device) -> Result<T, Stop>,
+) -> Result<(T, DeviceUsed), Stop> {
+    let started = |used: &DeviceUsed| Event::Started {
+        device: used.clone(),
+    };
+    host.emit(started(&used));
+    match attempt(&device).await {
+        Err(Stop::Device(why)) if used.name != "cpu" => {
+            let (device, used) = device::instead_of_webgpu(&why);
+            let note = format!("{}; the run starts again on the CPU", used.reason);
+            host.emit(Event::Note(note));
+            host.emit(started(&used));
+            Ok((attempt(&device).await?, used))
+        }
+        outcome => Ok((outcome?, used)),
+    }
+}
+
 /// Trains a model in slices, and gives the page its weights.
-pub(super) async fn train(
+async fn train(
     settings: &Settings,
     seed: u64,
     tasks: &[Task],
@@ -163,10 +206,14 @@ pub(super) async fn train(
                 losses.push((step, loss));
             }
         }
+        if step % ENQUEUED == 0 {
+            trainer.settle().await?;
+        }
         if pace.slice_is_over() {
             breathe(host).await?;
         }
-        if let (true, Some(&(_, loss))) = (pace.report_is_due(), losses.last()) {
+        if pace.report_is_due() {
+            let loss = losses.last().map_or(f64::NAN, |&(_, loss)| loss);
             host.emit(Event::Progress(pace.progress(step, loss)));
         }
     }
@@ -182,7 +229,7 @@ pub(super) async fn train(
 }
 
 /// Lets others run, and stops if that is what they ask for.
-pub(super) async fn breathe(host: &impl Host) -> Result<(), Stop> {
+pub(crate) async fn breathe(host: &impl Host) -> Result<(), Stop> {
     host.breathe().await;
     if host.cancelled() {
         Err(Stop::Cancelled)
@@ -190,3 +237,6 @@ pub(super) async fn breathe(host: &impl Host) -> Result<(), Stop> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -159,12 +159,7 @@ impl Trainer {
         if self.finished() {
             return Ok(());
         }
-        let batch = self.batches.draw();
-        let parameters = self.parameters.clone();
-        let (gradient, error) = match &self.direct {
-            Some(direct) => host_ops::direct_gradient(direct, parameters, &batch),
-            None => differentiated(&*self.learner, parameters, &batch)?,
-        };
+        let (gradient, error) = self.differentiate()?;
         let rate = self.rate();
         self.parameters
             .inplace(|parameters| self.adam.step(parameters, gradient, rate));
@@ -175,6 +170,27 @@ impl Trainer {
             self.done = 1.0;
         }
         Ok(())
+    }
+
+    /// The gradient `[P]` of the meta-loss of the next batch, and its error `[1]`.
+    fn differentiate(&mut self) -> Result<(Tensor<1>, Tensor<1>), LearnerError> {
+        let batch = self.batches.draw();
+        let parameters = self.parameters.clone();
+        match &self.direct {
+            Some(direct) => Ok(host_ops::direct_gradient(direct, parameters, &batch)),
+            None => differentiated(&*self.learner, parameters, &batch),
+        }
+    }
+
+    /// The gradient of the next batch, to compare devices; the parameters stay where they are.
+    pub async fn gradient(&mut self) -> Result<Vec<f64>, LearnerError> {
+        let (gradient, _) = self.differentiate()?;
+        read(gradient.to_data_async().await)
+    }
+
+    /// Waits until the device has done the steps so far. Changes nothing, unlike [`Trainer::loss`].
+    pub async fn settle(&self) -> Result<(), LearnerError> {
+        self.errors.read().await.map(drop)
     }
 
     /// The learning rate of the next step: a cosine from the setting to zero.

@@ -252,12 +252,19 @@ impl Session {
     /// Takes in what the engine says.
     pub fn hear(self, event: Event) {
         match event {
-            Event::Started { device } => self.device.set(Some(device)),
+            // Also when a run starts again on another device.
+            Event::Started { device } => {
+                self.losses.set(Vec::new());
+                self.progress.set(None);
+                self.device.set(Some(device));
+            }
             Event::Note(note) => self.notes.update(|notes| notes.push(note)),
             Event::Progress(progress) => {
                 self.status.set(Status::Running);
-                self.losses
-                    .update(|losses| losses.push((progress.step, progress.loss)));
+                if progress.loss.is_finite() {
+                    self.losses
+                        .update(|losses| losses.push((progress.step, progress.loss)));
+                }
                 self.progress.set(Some(progress));
             }
             Event::Partial(Partial::Making { done, of }) => self

@@ -11,6 +11,7 @@
 
 mod accessibility;
 mod browser;
+mod engine;
 mod files;
 mod pages;
 mod tables;

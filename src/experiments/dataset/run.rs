@@ -10,11 +10,11 @@ use super::{
     tasks::{Environments, Held, Order, shots},
 };
 use crate::{
-    engine::{device, pacing::Host, protocol::Event},
+    engine::{pacing::Host, protocol::Event},
     experiments::{
         evaluate::{EvaluationError, identify_by_map, pairs},
         report::{Adaptation, ErrorSize, Identified},
-        run::{Stop, breathe, train},
+        run::{Stop, breathe, train_on_device},
     },
     identification::{
         affine_map::{AffineMap, Offset, Rank},
@@ -65,11 +65,8 @@ async fn report(spec: &DataSpec, host: &impl Host) -> Result<DataReport, Stop> {
     let training = &spec.training;
     let (shots, rest) = shots(&held.held, training.shots, spec.order, training.seed)?;
     let settings = spec.settings()?;
-    let (device, used) = device::choose(training, &held.training).await;
-    host.emit(Event::Started {
-        device: used.clone(),
-    });
-    let trained = train(&settings, training.seed, &held.training, &device, host).await?;
+    let (trained, used) = train_on_device(training, &settings, &held.training, host).await?;
+    breathe(host).await?;
     let mut notes: Vec<String> = held.note.iter().cloned().collect();
     let adaptation = adapt(spec, &trained.model, &held, &shots, &rest, &mut notes)?;
     Ok(DataReport {

@@ -116,6 +116,9 @@ fn done_text(
         step, steps, loss, ..
     }: Progress,
 ) -> String {
+    if loss.is_nan() {
+        return format!("step {step} of {steps}");
+    }
     format!("step {step} of {steps} · loss {loss:.2e}")
 }
 
