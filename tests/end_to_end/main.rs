@@ -12,6 +12,7 @@
 mod accessibility;
 mod browser;
 mod files;
+mod gallery;
 mod pages;
 
 use std::time::Duration;
