@@ -7,6 +7,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 use thiserror::Error;
 
 use super::{
+    identifiers,
     report::{Adaptation, ErrorSize, Identified, Motion},
     spec::{Spec, SpecError},
 };
@@ -225,9 +226,10 @@ pub fn adapt(
     model: &Arc<Model>,
 ) -> Result<(Adaptation, Adapted), EvaluationError> {
     let phi = parameters(spec, system);
+    // Before the trial, so that the system's last solution is that of φ.
+    let known = known_parameters(system, model, spec.seed)?;
     let trial = Trial::of_spec(spec, system, &phi)?;
     let from_shots = model.adapt(&trial.inputs, &trial.targets)?;
-    let known = known_parameters(system, model, spec.seed)?;
     let truth = trial.rest_targets();
     let few_shot = model.predict(&from_shots, &trial.rest_inputs())?;
     let zero_shot = match &known {
@@ -278,7 +280,7 @@ pub fn known_parameters(
     if LearnedModel::new(model.clone()).is_err() {
         return Ok(None);
     }
-    Ok(Some(Identifier::of_model(model, system, seed)?))
+    Ok(Some(identifiers::of_model(model, system, seed)?))
 }
 
 fn by_least_squares(

@@ -340,6 +340,26 @@ mod tests {
     }
 
     #[test]
+    fn a_moved_plate_costs_one_solution() {
+        let solved = || crate::systems::laplace::SOLVED.get();
+        let spec = trained("capacitor", "camel");
+        let validation = solved();
+        answer(&spec).unwrap();
+        let environments = spec.physics().unwrap().environments(Split::Train, 0).len();
+        assert_eq!(solved() - validation, environments + 1);
+        for points in [Vec::new(), vec![[0.0, 0.0], [1.0, 0.2], [-2.0, 1.5]]] {
+            let before = solved();
+            let moved = Draft {
+                phi: vec![0.1 + 0.05 * points.len() as f64, 0.2],
+                points,
+                ..spec.clone().into()
+            };
+            answer(&moved.check().unwrap()).unwrap();
+            assert_eq!(solved() - before, 1);
+        }
+    }
+
+    #[test]
     fn a_robot_is_answered_with_curves_and_a_method_without_features_too() {
         for method in ["camel", "maml"] {
             let spec = trained("pendulum", method);

@@ -13,6 +13,7 @@ pub mod dataset;
 pub mod evaluate;
 pub mod explore;
 pub mod figures;
+pub mod identifiers;
 pub mod link;
 pub mod list_file;
 pub mod live;

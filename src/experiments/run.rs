@@ -7,7 +7,7 @@ use burn::tensor::Device;
 use super::{
     data_cache,
     evaluate::{adapt, follow},
-    explore,
+    explore, identifiers,
     report::{Partial, Report},
     spec::Spec,
 };
@@ -79,6 +79,7 @@ async fn experiment(spec: &Spec, host: &impl Host) -> Result<Report, Stop> {
     let (trained, used) = train_on_device(spec, &spec.settings()?, &tasks, host).await?;
     explore::keep(spec, trained.model.clone());
     breathe(host).await?;
+    identifiers::prepare(&trained.model, system.as_ref(), spec.seed, host).await?;
     let (adaptation, _) = adapt(spec, system.as_ref(), &trained.model)?;
     host.emit(Event::Partial(Partial::Adapted(adaptation.clone())));
     breathe(host).await?;
@@ -121,14 +122,16 @@ pub(super) async fn training_tasks(
 async fn make_tasks(system: &dyn System, seed: u64, host: &impl Host) -> Result<Vec<Task>, Stop> {
     let environments = system.environments(Split::Train, seed);
     let mut tasks = Vec::with_capacity(environments.len());
+    let tell = |done: usize| {
+        let of = environments.len();
+        host.emit(Event::Partial(Partial::Making { done, of }));
+    };
+    tell(0);
     let mut pace = Pace::new(0);
     for parameters in &environments {
         tasks.push(system.task(parameters, Split::Train, seed)?);
         if pace.report_is_due() {
-            host.emit(Event::Partial(Partial::Making {
-                done: tasks.len(),
-                of: environments.len(),
-            }));
+            tell(tasks.len());
         }
         if pace.slice_is_over() {
             breathe(host).await?;

@@ -269,7 +269,7 @@ impl Session {
             }
             Event::Partial(Partial::Making { done, of }) => self
                 .preparing
-                .set(format!("simulating environment {done} of {of}")),
+                .set(format!("{done} of {of} environments simulated")),
             Event::Weights(weights) => self.weights.set(weights.0),
             Event::Finished(report) => {
                 self.losses.set(report.losses.clone());

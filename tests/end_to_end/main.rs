@@ -13,6 +13,7 @@ mod accessibility;
 mod browser;
 mod engine;
 mod files;
+mod gallery;
 mod pages;
 mod tables;
 

@@ -18,7 +18,10 @@ fn random_spec(rng: &mut impl rand::Rng) -> Spec {
         }
     }
     draft.device = DeviceChoice::ALL[rng.random_range(0..3)];
-    let about = crate::systems::by_name(system).unwrap();
+    if let (true, Some(charges)) = (rng.random_bool(0.5), Charges::by_name(system)) {
+        draft.places = random_places(&charges, rng);
+    }
+    let about = draft.physics().unwrap();
     if rng.random_bool(0.5) {
         let ranges = about.description().parameters.iter().map(|p| p.test);
         draft.phi = ranges.map(|(a, b)| rng.random_range(a..=b)).collect();
@@ -27,17 +30,15 @@ fn random_spec(rng: &mut impl rand::Rng) -> Spec {
         let mut inside = || [0, 1].map(|k| rng.random_range(low[k]..=high[k]));
         draft.points = (0..3).map(|_| inside()).collect();
     }
-    if let (true, Some(charges)) = (rng.random_bool(0.5), Charges::by_name(system)) {
-        draft.places = random_places(&charges, rng);
-    }
     draft.check().unwrap()
 }
 
 /// Places that are allowed: apart, and outside of where the field is measured.
 fn random_places(charges: &Charges, rng: &mut impl rand::Rng) -> Vec<[f64; 2]> {
     loop {
+        let count = rng.random_range(1..=8);
         let place = |_| [0, 1].map(|_| rng.random_range(-10.0..=10.0));
-        let places: Vec<_> = (0..charges.sites().len()).map(place).collect();
+        let places: Vec<_> = (0..count).map(place).collect();
         if charges.moved(&places).is_ok() {
             return places;
         }

@@ -63,10 +63,11 @@ pub fn Experiments() -> impl IntoView {
         })
     };
     let name = Memo::new(move |_| spec.with(|spec| spec.system.clone()));
+    let kind = Memo::new(move |_| spec.with(|spec| spec.kind()));
     let explorer = move || {
-        systems::by_name(&name.get())
-            .ok()
-            .map(|system| view! { <Explorer system=Arc::from(system) /> })
+        kind.track();
+        let physics = spec.with_untracked(|spec| spec.physics()).ok();
+        physics.map(|system| view! { <Explorer system=Arc::from(system) /> })
     };
     view! {
         <header class="page-head">
