@@ -6,10 +6,13 @@
 use burn::tensor::Device;
 
 use super::protocol::DeviceUsed;
-use crate::{experiments::spec::Spec, systems::Task};
+use crate::{experiments::spec::Spec, learners::Optimiser, systems::Task};
 
 /// The device for a job, and why.
 pub async fn choose(spec: &Spec, tasks: &[Task]) -> (Device, DeviceUsed) {
+    if spec.optimiser == Optimiser::Lbfgs {
+        return cpu("L-BFGS computes in double precision, on the processor");
+    }
     #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
     return gpu::choose(spec, tasks).await;
     #[cfg(not(all(feature = "gpu", target_arch = "wasm32")))]

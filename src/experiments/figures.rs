@@ -86,7 +86,7 @@ pub fn against_tasks(
         let mut settings = Settings::new(system, method)?;
         settings.steps = settings.steps.min(STEPS);
         let cell = cell(system, method, 10, TRIALS, seed);
-        let (model, made) = train(physics.as_ref(), &settings, &environments, seed, |_, _| ())?;
+        let (model, made) = train(physics.as_ref(), &settings, &environments, seed, |_| ())?;
         points.push(Point::new(
             environments.len() as f64,
             measure(&cell, physics, model, &made)?,
@@ -108,7 +108,7 @@ pub fn against_epsilon(
         let mut settings = Settings::new("capacitor-eps", method)?;
         settings.steps = settings.steps.min(STEPS);
         let cell = cell("capacitor-eps", method, 40, FEW_TRIALS, seed);
-        let (model, made) = train(&physics, &settings, &environments, seed, |_, _| ())?;
+        let (model, made) = train(&physics, &settings, &environments, seed, |_| ())?;
         points.push(Point::new(
             epsilon,
             measure(&cell, Box::new(physics), model, &made)?,

@@ -256,8 +256,11 @@ impl Session {
             Event::Note(note) => self.notes.update(|notes| notes.push(note)),
             Event::Progress(progress) => {
                 self.status.set(Status::Running);
-                self.losses
-                    .update(|losses| losses.push((progress.step, progress.loss)));
+                self.losses.update(|losses| {
+                    // A training that was restarted counts its steps again.
+                    losses.retain(|(step, _)| *step < progress.step);
+                    losses.push((progress.step, progress.loss));
+                });
                 self.progress.set(Some(progress));
             }
             Event::Partial(Partial::Making { done, of }) => self
