@@ -33,7 +33,7 @@ fn trained(seed: u64) -> (Model, Made) {
     let system = systems::by_name(SYSTEM).unwrap();
     let settings = Settings::new(SYSTEM, METHOD).unwrap();
     let environments = system.environments(Split::Train, seed);
-    train(system.as_ref(), &settings, &environments, seed, |_, _| ()).unwrap()
+    train(system.as_ref(), &settings, &environments, seed, |_| ()).unwrap()
 }
 
 fn table() -> Vec<Record> {

@@ -8,6 +8,7 @@ use burn::tensor::Device;
 use super::{pacing::Host, protocol::DeviceUsed};
 use crate::{
     experiments::{run::Stop, spec::Spec},
+    learners::Optimiser,
     systems::Task,
 };
 
@@ -20,6 +21,9 @@ pub async fn choose(
     tasks: &[Task],
     host: &impl Host,
 ) -> Result<(Device, DeviceUsed), Stop> {
+    if spec.optimiser == Optimiser::Lbfgs {
+        return Ok(cpu("L-BFGS computes in double precision, on the processor"));
+    }
     #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
     return gpu::choose(spec, tasks, host).await;
     #[cfg(not(all(feature = "gpu", target_arch = "wasm32")))]

@@ -92,7 +92,7 @@ pub fn against_tasks(
     for count in fewer.chain([all]) {
         let physics = systems::by_name(system)?;
         let some = &environments[..count];
-        let (model, made) = train(physics.as_ref(), &settings, some, seed, |_, _| ())?;
+        let (model, made) = train(physics.as_ref(), &settings, some, seed, |_| ())?;
         let cell = cell(&settings, TASK_SHOTS, seed);
         let record = measure(&cell, physics, model, &made)?;
         points.push(Point::new(count as f64, record));
@@ -111,7 +111,7 @@ pub fn against_epsilon(
     for &epsilon in epsilons {
         let physics = Capacitor::new(epsilon, GRID_SIZE, Edges::Stairs)?;
         let environments = physics.environments(Split::Train, seed);
-        let (model, made) = train(&physics, &settings, &environments, seed, |_, _| ())?;
+        let (model, made) = train(&physics, &settings, &environments, seed, |_| ())?;
         let cell = cell(&settings, EPSILON_SHOTS, seed);
         let record = measure(&cell, Box::new(physics), model, &made)?;
         points.push(Point::new(epsilon, record));
@@ -213,7 +213,7 @@ mod tests {
         settings.steps = 20;
         let physics = systems::by_name("pendulum").unwrap();
         let environments = physics.environments(Split::Train, 1);
-        let trained = train(physics.as_ref(), &settings, &environments, 1, |_, _| ());
+        let trained = train(physics.as_ref(), &settings, &environments, 1, |_| ());
         let (model, made) = trained.unwrap();
         let curve = against_shots(&model, &[20], 1).unwrap();
         let shots: Vec<_> = curve.points.iter().map(|point| point.x).collect();

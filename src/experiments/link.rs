@@ -9,6 +9,7 @@ use std::fmt;
 use form_urlencoded::{Serializer, parse};
 
 use super::spec::{DEFAULT_METHOD, DEFAULT_SYSTEM, Draft, NUMBERS, Spec, SpecError, shortened};
+use crate::learners::Optimiser;
 
 /// Version of the format. A reader accepts every version up to its own.
 pub const VERSION: u32 = 1;
@@ -133,6 +134,12 @@ impl Link {
         if draft.device != usual.device {
             pairs.append_pair("device", draft.device.name());
         }
+        if draft.optimiser != usual.optimiser {
+            pairs.append_pair("optimiser", draft.optimiser.name());
+        }
+        if draft.first_order != usual.first_order {
+            pairs.append_pair("first_order", if draft.first_order { "1" } else { "0" });
+        }
         if !draft.phi.is_empty() {
             let phi: Vec<_> = draft.phi.iter().map(f64::to_string).collect();
             pairs.append_pair("phi", &phi.join(" "));
@@ -173,7 +180,7 @@ impl Link {
         for (key, value) in &pairs {
             let outcome = match key.as_ref() {
                 "v" | "system" | "method" => Ok(()),
-                "run" => read_flag(value).map(|flag| run = flag),
+                "run" => read_flag("run", value).map(|flag| run = flag),
                 "view" => read_view(value).map(|text| view = text),
                 key => read_setting(&mut draft, key, value),
             };
@@ -212,6 +219,8 @@ fn recommended(system: &str, method: &str) -> Draft {
         phi: Vec::new(),
         points: Vec::new(),
         places: Vec::new(),
+        optimiser: Default::default(),
+        first_order: false,
     })
 }
 
@@ -265,12 +274,12 @@ fn read_names(system: Option<&str>, method: Option<&str>, remarks: &mut Vec<Rema
     recommended(DEFAULT_SYSTEM, DEFAULT_METHOD)
 }
 
-fn read_flag(text: &str) -> Result<bool, Remark> {
+fn read_flag(key: &str, text: &str) -> Result<bool, Remark> {
     match text {
         "0" => Ok(false),
         "1" => Ok(true),
         _ => Err(Remark(format!(
-            "run must be 0 or 1, but is '{}'",
+            "{key} must be 0 or 1, but is '{}'",
             shortened(text)
         ))),
     }
@@ -303,12 +312,26 @@ fn read_setting(draft: &mut Draft, key: &str, value: &str) -> Result<(), Remark>
                 .parse()
                 .map_err(|fault: SpecError| Remark::from(fault))?
         }
+        "optimiser" => draft.optimiser = read_optimiser(value)?,
+        "first_order" => draft.first_order = read_flag(key, value)?,
         "phi" => draft.phi = read_phi(value)?,
         "points" => draft.points = read_points(key, value)?,
         "places" => draft.places = read_points(key, value)?,
         _ => return Err(Remark(format!("'{}' is not a setting", shortened(key)))),
     }
     Ok(())
+}
+
+fn read_optimiser(text: &str) -> Result<Optimiser, Remark> {
+    let mut all = Optimiser::ALL.into_iter();
+    all.find(|optimiser| optimiser.name() == text)
+        .ok_or_else(|| {
+            Remark(format!(
+                "optimiser must be one of {}, but is '{}'",
+                Optimiser::ALL.map(Optimiser::name).join(", "),
+                shortened(text)
+            ))
+        })
 }
 
 fn read_phi(text: &str) -> Result<Vec<f64>, Remark> {

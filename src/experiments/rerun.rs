@@ -88,7 +88,7 @@ async fn train(rerun: &Rerun, host: &impl Host) -> Result<(Arc<Model>, Made), St
     let tasks = training_tasks(rerun.system.clone(), system.as_ref(), rerun.seed, host).await?;
     let mut trainer = Trainer::new(&settings, &tasks, rerun.seed, &Device::flex())?;
     let mut pace = Pace::new(settings.steps);
-    let mut loss = f64::NAN;
+    let (mut loss, mut told) = (f64::NAN, 0);
     while !trainer.finished() {
         for _ in 0..INTERVAL {
             trainer.step()?;
@@ -102,6 +102,9 @@ async fn train(rerun: &Rerun, host: &impl Host) -> Result<(Arc<Model>, Made), St
             }
         }
         loss = trainer.loss().await?;
+        for notice in trainer.progress().news(&mut told) {
+            host.emit(Event::Note(notice.clone()));
+        }
     }
     let made = Made {
         settings,

@@ -198,15 +198,21 @@ async fn train(
     let mut pace = Pace::new(settings.steps);
     let mut losses = Vec::with_capacity(CURVE + 1);
     let every = settings.steps.div_ceil(CURVE);
-    let mut step = 0;
+    let (mut step, mut told) = (0, 0);
     while !trainer.finished() {
         trainer.step()?;
         step += 1;
         if step % every == 0 || trainer.finished() {
             let loss = trainer.loss().await?;
-            // A step that diverged is repeated; what is not finite is no point of a curve.
-            if loss.is_finite() {
-                losses.push((step, loss));
+            let progress = trainer.progress();
+            for notice in progress.news(&mut told) {
+                host.emit(Event::Note(notice.clone()));
+            }
+            // Training that left the finite numbers begins again, and its curve with it.
+            step = progress.step;
+            match loss.is_finite() {
+                true => losses.push((step, loss)),
+                false => losses.clear(),
             }
         }
         if step % ENQUEUED == 0 {

@@ -6,6 +6,8 @@
 //! | `system` | what is learned | a name of [`crate::systems::NAMES`] |
 //! | `method` | how | a name of [`crate::learners::METHODS`] |
 //! | `device` | where | `auto`, `cpu`, `webgpu` |
+//! | `optimiser` | what minimises the loss | `adam`; `lbfgs` for CAMEL |
+//! | `first_order` | whether second derivatives are left out | `0`; `1` for ANIL, MAML, CAVIA |
 //! | `phi` | parameters of the environment to adapt to | inside the system's range |
 //! | `points` | where a field is measured, instead of random shots | inside the field's domain |
 //! | `places` | one to eight charges, instead of the paper's | outside the domain, apart |
@@ -17,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{
-    learners::{self, LearnerError, Settings},
+    learners::{self, LearnerError, Optimiser, Settings},
     systems::{self, System, SystemError},
 };
 
@@ -82,6 +84,18 @@ pub enum SpecError {
         key: &'static str,
         /// Given text.
         value: String,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// A way of training that the method does not have.
+    #[error("{key} must be {allowed} for {method}, but is '{value}'")]
+    Variant {
+        /// Key in the link.
+        key: &'static str,
+        /// Given value.
+        value: String,
+        /// The method.
+        method: &'static str,
         /// What is allowed.
         allowed: String,
     },
@@ -224,6 +238,12 @@ pub struct Draft {
     /// Where the charges are, one to eight of them [m]; those of the paper if empty.
     #[serde(default)]
     pub places: Vec<[f64; 2]>,
+    /// What minimises the meta-loss.
+    #[serde(default)]
+    pub optimiser: Optimiser,
+    /// Whether second derivatives are left out of the meta-gradient.
+    #[serde(default)]
+    pub first_order: bool,
 }
 
 impl Draft {
@@ -247,6 +267,8 @@ impl Draft {
             phi: Vec::new(),
             points: Vec::new(),
             places: Vec::new(),
+            optimiser: settings.optimiser,
+            first_order: settings.first_order,
         })
     }
 
@@ -300,6 +322,8 @@ impl Draft {
             steps: self.steps,
             learning_rate: self.rate,
             batch: self.batch,
+            optimiser: self.optimiser,
+            first_order: self.first_order,
             ..Settings::new(&self.system, &self.method)?
         })
     }
@@ -322,6 +346,9 @@ impl Draft {
         }
         if check_names(&self.system, &self.method).is_err() {
             self.method = DEFAULT_METHOD.to_owned();
+        }
+        if self.check_variant().is_err() {
+            (self.optimiser, self.first_order) = (Optimiser::Adam, false);
         }
         if self.check_places().is_err() {
             self.places.clear();
@@ -347,6 +374,7 @@ impl Draft {
     fn faults(&self) -> Vec<SpecError> {
         let checks = [
             check_names(&self.system, &self.method),
+            self.check_variant(),
             self.check_places(),
             self.check_phi(),
             self.check_points(),
@@ -358,6 +386,26 @@ impl Draft {
                 .filter_map(|number| number.check((number.get)(self)).err()),
         );
         faults
+    }
+
+    /// Whether the method can be trained in this way.
+    fn check_variant(&self) -> Result<(), SpecError> {
+        let Ok(method) = learners::method(&self.method) else {
+            return Ok(());
+        };
+        let refused = |key, value: &str, allowed: &str| SpecError::Variant {
+            key,
+            value: value.to_owned(),
+            method: method.title,
+            allowed: allowed.to_owned(),
+        };
+        if self.optimiser == Optimiser::Lbfgs && !method.lbfgs {
+            return Err(refused("optimiser", "lbfgs", "adam"));
+        }
+        if self.first_order && !method.first_order {
+            return Err(refused("first_order", "1", "0"));
+        }
+        Ok(())
     }
 
     /// As many charges as there are places.

@@ -4,7 +4,7 @@ use burn::tensor::Device;
 use web_time::Instant;
 
 use crate::{
-    learners::{Model, Settings, Trainer},
+    learners::{Model, Progress, Settings, Trainer},
     systems::{Split, System, SystemError, Task},
 };
 
@@ -14,14 +14,13 @@ use super::{evaluate::EvaluationError, table::Made};
 /// the result.
 pub const INTERVAL: usize = 500;
 
-/// Trains on the processor in environments φ and says how long it took; `report` hears the part
-/// that is done and the mean squared error.
+/// Trains on the processor in environments φ and says how long it took; `report` hears how far it is.
 pub fn train(
     system: &dyn System,
     settings: &Settings,
     environments: &[Vec<f64>],
     seed: u64,
-    report: impl FnMut(f64, f64),
+    report: impl FnMut(&Progress),
 ) -> Result<(Model, Made), EvaluationError> {
     let tasks = tasks(system, environments, seed)?;
     train_on(&tasks, settings, seed, report)
@@ -44,13 +43,12 @@ pub fn train_on(
     tasks: &[Task],
     settings: &Settings,
     seed: u64,
-    mut report: impl FnMut(f64, f64),
+    report: impl FnMut(&Progress),
 ) -> Result<(Model, Made), EvaluationError> {
     let begun = Instant::now();
     let mut trainer = Trainer::new(settings, tasks, seed, &Device::flex())?;
     let model = pollster::block_on(async {
-        let tell = |p: &crate::learners::Progress| report(p.done, p.error.unwrap_or(f64::NAN));
-        trainer.run(INTERVAL, tell).await?;
+        trainer.run(INTERVAL, report).await?;
         trainer.finish().await
     })?;
     let made = Made {
@@ -59,4 +57,81 @@ pub fn train_on(
         training_seconds: begun.elapsed().as_secs_f64(),
     };
     Ok((model, made))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{
+        experiments::table::{Cell, Evaluator},
+        learners::Optimiser,
+        systems::{self, Task},
+    };
+
+    /// Normalised 10-shot error of the model as it is.
+    fn error(trainer: &Trainer, system: &str, seed: u64) -> f64 {
+        let model = Arc::new(pollster::block_on(trainer.snapshot()).unwrap());
+        let physics = systems::by_name(system).unwrap();
+        let mut evaluator = Evaluator::new(physics, model, seed).unwrap();
+        let cell = Cell {
+            system: system.to_owned(),
+            method: "camel".to_owned(),
+            shots: 10,
+            trials: 30,
+            seed,
+            noise: 0.0,
+        };
+        let errors = (0..cell.trials).map(|trial| evaluator.trial(&cell, trial).unwrap());
+        errors.map(|outcome| outcome.error.normalised).sum::<f64>() / cell.trials as f64
+    }
+
+    /// Seconds of training until the error is reached, and the error at the end.
+    fn time_to(reached: f64, settings: &Settings, tasks: &[Task], seed: u64) -> (Option<f64>, f64) {
+        let mut trainer = Trainer::new(settings, tasks, seed, &Device::flex()).unwrap();
+        let (mut seconds, mut found, mut last) = (0.0, None, f64::NAN);
+        while !trainer.finished() {
+            let begun = Instant::now();
+            for _ in 0..INTERVAL {
+                trainer.step().unwrap();
+            }
+            pollster::block_on(trainer.loss()).unwrap();
+            seconds += begun.elapsed().as_secs_f64();
+            last = error(&trainer, &settings.system, seed);
+            found = found.or((last <= reached).then_some(seconds));
+        }
+        println!("  {seconds:.1} s in all");
+        (found, last)
+    }
+
+    #[test]
+    #[ignore = "a benchmark: cargo test --release --lib time_of_both_optimisers -- --ignored --nocapture"]
+    fn time_of_both_optimisers_to_an_error() {
+        for system in ["charges-pair", "charges-dipole"] {
+            let physics = systems::by_name(system).unwrap();
+            for seed in 0..4 {
+                let environments = physics.environments(Split::Train, seed);
+                let tasks = environments
+                    .iter()
+                    .map(|phi| physics.task(phi, Split::Train, seed));
+                let tasks: Vec<Task> = tasks.collect::<Result<_, _>>().unwrap();
+                let tuned = Settings::new(system, "camel").unwrap();
+                for (optimiser, steps) in
+                    [(Optimiser::Adam, tuned.steps), (Optimiser::Lbfgs, 8_000)]
+                {
+                    let settings = Settings {
+                        optimiser,
+                        steps,
+                        ..tuned.clone()
+                    };
+                    let (seconds, last) = time_to(1e-4, &settings, &tasks, seed);
+                    println!(
+                        "{system}, seed {seed}, {}: 1e-4 after {seconds:?} s, {last:.1e} at the end",
+                        optimiser.name()
+                    );
+                }
+            }
+        }
+    }
 }

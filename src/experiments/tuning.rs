@@ -191,7 +191,7 @@ impl Candidate {
             seconds: None,
         };
         let mut found: Vec<Tried> = usual.shots.iter().copied().map(entry).collect();
-        let (model, made) = match train_on(&data, &settings, seed, |_, _| ()) {
+        let (model, made) = match train_on(&data, &settings, seed, |_| ()) {
             Err(EvaluationError::Learner(LearnerError::Diverged { .. })) => return Ok(found),
             trained => trained?,
         };

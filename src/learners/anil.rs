@@ -28,6 +28,8 @@ pub(super) const METHOD: Method = Method {
     equation: "F(x; θ, w) = wᵀ v(x; θ), w by gradient steps from a learned start",
     zero_shot: false,
     trained_as: "anil",
+    lbfgs: false,
+    first_order: true,
 };
 
 /// Almost no inner loop.

@@ -122,20 +122,55 @@ pub(super) fn shares_inputs(tasks: &[Task]) -> bool {
         .all(|task| Arc::ptr_eq(&task.inputs, &tasks[0].inputs) || task.inputs == tasks[0].inputs)
 }
 
+/// Standardised rows of all tasks on the host.
+#[derive(Debug)]
+pub(super) struct HostRows {
+    /// Inputs `[X, N, d]`.
+    pub x: Vec<f64>,
+    /// Targets `[T, N]`.
+    pub y: Vec<f64>,
+    /// Blocks of inputs X, 1 if all tasks share them, else T.
+    pub groups: usize,
+    /// Rows of a task N.
+    pub rows: usize,
+}
+
+impl HostRows {
+    /// The rows of these numbers, of tasks that passed [`check_tasks`].
+    pub fn of(tasks: &[Task], scaling: &Scaling, rows: &[usize]) -> Self {
+        let groups = if shares_inputs(tasks) { 1 } else { tasks.len() };
+        let (mut x, mut block) = (Vec::new(), Vec::new());
+        for task in &tasks[..groups] {
+            let inputs: Vec<f64> = rows
+                .iter()
+                .flat_map(|&row| task.inputs.row(row))
+                .copied()
+                .collect();
+            scaling.inputs_into(&inputs, &mut block);
+            x.extend_from_slice(&block);
+        }
+        let targets = |task: &Task| {
+            rows.iter()
+                .map(|&row| scaling.target(task.targets[row]))
+                .collect::<Vec<_>>()
+        };
+        Self {
+            x,
+            y: tasks.iter().flat_map(targets).collect(),
+            groups,
+            rows: rows.len(),
+        }
+    }
+}
+
 /// Standardised rows of all tasks as tensors.
 fn upload(tasks: &[Task], scaling: &Scaling, place: (&Device, DType)) -> Batch {
-    let (rows, dim) = (tasks[0].targets.len(), tasks[0].inputs.dim);
-    let held = if shares_inputs(tasks) { 1 } else { tasks.len() };
-    let (mut x, mut block) = (Vec::with_capacity(held * rows * dim), Vec::new());
-    for task in &tasks[..held] {
-        scaling.inputs_into(&task.inputs.values, &mut block);
-        x.extend_from_slice(&block);
-    }
-    let targets = tasks.iter().flat_map(|task| &task.targets);
-    let y: Vec<f64> = targets.map(|&y| scaling.target(y)).collect();
+    let (count, dim) = (tasks[0].targets.len(), tasks[0].inputs.dim);
+    let all: Vec<usize> = (0..count).collect();
+    let HostRows { x, y, groups, .. } = HostRows::of(tasks, scaling, &all);
     Batch {
-        x: Tensor::from_data(TensorData::new(x, [held, rows, dim]), place),
-        y: Tensor::from_data(TensorData::new(y, [tasks.len(), rows]), place),
+        x: Tensor::from_data(TensorData::new(x, [groups, count, dim]), place),
+        y: Tensor::from_data(TensorData::new(y, [tasks.len(), count]), place),
     }
 }
 

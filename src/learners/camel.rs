@@ -2,13 +2,15 @@
 //!
 //! The paper's Definition 1. The meta-parameters π = (θ, ω_1, …, ω_T) hold a context ω_t for every
 //! training task and are trained jointly: no inner loop, first derivatives only. A new task is
-//! adapted to by least squares in closed form. Next to a bias net the contexts start at 0, so that the
+//! adapted to by least squares in closed form. On small problems the training contexts can be solved for
+//! as well, in every evaluation of the loss, and L-BFGS searches for θ alone. Next to a bias net the contexts start at 0, so that the
 //! tasks only differ where their data do; without one they start as |N(0, 1)|. φ-CAMEL is the same model with a context that comes
 //! from known physical parameters instead of shots.
 
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
+use nalgebra::{Cholesky, DMatrix, DVector};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution as _, StandardNormal};
 
@@ -17,7 +19,7 @@ use super::{
     Workspace,
     backbone::apply_heads,
     direct::{AffineLoss, Direct},
-    heads::{HeadRule, Problem, Pulls},
+    heads::{HeadRule, Moments, Problem, Pulls, rounded},
     net::Scalar,
     ridge,
 };
@@ -29,6 +31,8 @@ pub(super) const METHOD: Method = Method {
     equation: "F(x; θ, w) = c(x; θ) + wᵀ v(x; θ), w by least squares",
     zero_shot: false,
     trained_as: "camel",
+    lbfgs: true,
+    first_order: false,
 };
 
 /// φ-CAMEL: CAMEL adapted from known physical parameters.
@@ -39,6 +43,10 @@ pub(super) const ZERO_SHOT: Method = Method {
     zero_shot: true,
     ..METHOD
 };
+
+/// Ridge of the contexts that variable projection solves for, relative to a mean square feature of 1:
+/// small next to every error, large next to rounding.
+const PROJECTION_RIDGE: f64 = 1e-8;
 
 /// Context-affine multi-environment learning.
 #[derive(Debug)]
@@ -104,6 +112,30 @@ impl HeadRule for Given {
     }
 }
 
+/// Heads that are best for the rows: `w = argmin mean (wᵀv − y)² + λ‖w‖²`, the penalty being part of
+/// the error. At the least value the head's own derivative vanishes, so that nothing has to be
+/// differentiated through the solution.
+#[derive(Debug)]
+struct Best;
+
+impl HeadRule for Best {
+    fn error<T: Scalar>(&self, problem: Problem<T>, mut pulls: Pulls<T>) -> T {
+        let Moments { gram, vector } = problem.moments(0..problem.rows());
+        let rank = vector.len();
+        let gram =
+            DMatrix::from_vec(rank, rank, gram) + DMatrix::identity(rank, rank) * PROJECTION_RIDGE;
+        let head = Cholesky::new(gram).map_or_else(
+            || DVector::repeat(rank, f64::NAN),
+            |cholesky| cholesky.solve(&DVector::from_vec(vector)),
+        );
+        let penalty = PROJECTION_RIDGE * head.norm_squared() / problem.tasks as f64;
+        let head = rounded(head.as_slice());
+        let mut head_pull = vec![T::ZERO; rank];
+        let error = problem.judge(&head, 0..problem.rows(), &mut pulls, &mut head_pull);
+        error + T::from_f64(penalty)
+    }
+}
+
 impl Learner for Camel {
     fn parameter_count(&self) -> usize {
         self.backbone.weight_count() + self.tasks * self.backbone.rank()
@@ -139,6 +171,28 @@ impl Learner for Camel {
             backbone: self.backbone.clone(),
             heads: Given,
         }))
+    }
+
+    fn projected(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(AffineLoss {
+            backbone: self.backbone.clone(),
+            heads: Best,
+        }))
+    }
+
+    fn project(
+        &self,
+        parameters: &mut [f64],
+        task: usize,
+        rows: Shots,
+    ) -> Result<(), LearnerError> {
+        let rank = self.backbone.rank();
+        let ridge = PROJECTION_RIDGE * rows.targets.len() as f64;
+        let (features, targets) = self.backbone.regression(parameters, rows);
+        let context = ridge::solve(&features, &targets, &Prior::ridge(rank, ridge))?;
+        let place = self.backbone.weight_count() + task * rank;
+        parameters[place..place + rank].copy_from_slice(&context);
+        Ok(())
     }
 
     fn context_size(&self) -> usize {

@@ -22,6 +22,8 @@ pub(super) const METHOD: Method = Method {
     equation: "F(x; θ, ξ) = h(x, ξ; θ), ξ by gradient steps from 0",
     zero_shot: false,
     trained_as: "cavia",
+    lbfgs: false,
+    first_order: true,
 };
 
 /// Fast context adaptation via meta-learning.

@@ -24,6 +24,8 @@ pub(super) const METHOD: Method = Method {
     equation: "F(x; θ, ξ) = h(x; θ + Θ ξ), ξ by descent with θ and Θ fixed",
     zero_shot: false,
     trained_as: "coda",
+    lbfgs: false,
+    first_order: false,
 };
 
 /// Size of the hypernetwork's first entries.

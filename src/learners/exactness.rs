@@ -167,6 +167,58 @@ fn losses_without_tensors_have_the_same_value_and_gradient() {
 }
 
 #[test]
+fn the_projected_loss_has_the_gradient_of_its_differences_and_is_the_least() {
+    for blocks in [1, TASKS] {
+        for bias in [vec![], vec![3]] {
+            let learner = build(&Settings {
+                bias,
+                ..settings("camel")
+            });
+            let (projected, (x, y)) = (learner.projected().unwrap(), data(blocks));
+            let loss = |parameters: &[f64], gradient: &mut [f64]| {
+                let at = Rows {
+                    parameters,
+                    x: &x,
+                    y: &y,
+                    groups: blocks,
+                    tasks: TASKS,
+                    rows: ROWS,
+                };
+                projected.double(at, gradient)
+            };
+            let mut parameters = parameters(&*learner);
+            let mut gradient = vec![0.0; parameters.len()];
+            let least = loss(&parameters, &mut gradient);
+            let mut ignored = vec![0.0; parameters.len()];
+            let h = 1e-5;
+            let mut differences = Vec::new();
+            for j in 0..parameters.len() {
+                let before = parameters[j];
+                parameters[j] = before + h;
+                let above = loss(&parameters, &mut ignored);
+                parameters[j] = before - h;
+                differences.push((above - loss(&parameters, &mut ignored)) / (2.0 * h));
+                parameters[j] = before;
+            }
+            let error = relative_difference(&gradient, &differences);
+            assert!(error < 1e-6, "{blocks} blocks of inputs: {error:e}");
+
+            assert!(objective(&*learner, &parameters, &batch(blocks)) > least);
+            for t in 0..TASKS {
+                let block = if blocks == 1 { 0 } else { t };
+                let rows = Shots {
+                    inputs: &x[block * ROWS * INPUTS..(block + 1) * ROWS * INPUTS],
+                    targets: &y[t * ROWS..(t + 1) * ROWS],
+                };
+                learner.project(&mut parameters, t, rows).unwrap();
+            }
+            let found = objective(&*learner, &parameters, &batch(blocks));
+            assert!((found - least).abs() < 1e-6 * least, "{found} {least}");
+        }
+    }
+}
+
+#[test]
 fn first_order_variants_have_another_gradient() {
     for method in ["anil", "maml", "cavia"] {
         let exact = build(&settings(method));

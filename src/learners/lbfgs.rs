@@ -1,66 +1,133 @@
-//! `x ← x − t H∇f(x)`: limited-memory BFGS for the few numbers of a context, on the host.
+//! `x ← x − t H∇f(x)`: limited-memory BFGS on the host, for the few numbers of a context and for all
+//! weights of a small net.
 
 use std::collections::VecDeque;
 
-/// Pairs of steps and gradient changes that are remembered.
+/// Pairs of steps and gradient changes that a short search remembers.
 const MEMORY: usize = 8;
 /// Decrease that a step must reach, as a part of what the slope promises.
 const DECREASE: f64 = 1e-4;
 /// Halvings of a step before giving up.
 const HALVINGS: usize = 40;
 
-/// Minimises f from `start`; `f` returns the value and writes the gradient. Ends after `steps`
-/// steps, when the gradient's norm is below `tolerance`, or when no step makes f smaller.
+/// A step and the change of the gradient along it.
+type Pair = (Vec<f64>, Vec<f64>);
+
+/// A search for the least f, step by step.
+#[derive(Debug)]
+pub(super) struct Lbfgs {
+    x: Vec<f64>,
+    gradient: Vec<f64>,
+    value: f64,
+    pairs: VecDeque<Pair>,
+    memory: usize,
+}
+
+impl Lbfgs {
+    /// A search from `start` that remembers so many pairs; `f` returns the value and writes the
+    /// gradient.
+    pub fn new(
+        start: Vec<f64>,
+        memory: usize,
+        f: &mut impl FnMut(&[f64], &mut [f64]) -> f64,
+    ) -> Self {
+        let mut gradient = vec![0.0; start.len()];
+        Self {
+            value: f(&start, &mut gradient),
+            x: start,
+            gradient,
+            pairs: VecDeque::with_capacity(memory),
+            memory,
+        }
+    }
+
+    /// Where it is.
+    pub fn x(&self) -> &[f64] {
+        &self.x
+    }
+
+    /// The value there.
+    pub fn value(&self) -> f64 {
+        self.value
+    }
+
+    /// One step; false where none makes f smaller. What is remembered is forgotten before it gives
+    /// up.
+    pub fn step(&mut self, f: &mut impl FnMut(&[f64], &mut [f64]) -> f64) -> bool {
+        loop {
+            let found = self.search(f);
+            if let Some((x, gradient, value)) = found {
+                self.remember(&x, &gradient);
+                (self.x, self.gradient, self.value) = (x, gradient, value);
+                return true;
+            }
+            if self.pairs.is_empty() {
+                return false;
+            }
+            self.pairs.clear();
+        }
+    }
+
+    fn remember(&mut self, x: &[f64], gradient: &[f64]) {
+        let step = difference(x, &self.x);
+        let change = difference(gradient, &self.gradient);
+        if dot(&step, &change) > 1e-14 * norm(&step) * norm(&change) {
+            if self.pairs.len() == self.memory {
+                self.pairs.pop_front();
+            }
+            self.pairs.push_back((step, change));
+        }
+    }
+
+    /// A step along −H∇f that makes f smaller, halved until it does.
+    fn search(
+        &self,
+        f: &mut impl FnMut(&[f64], &mut [f64]) -> f64,
+    ) -> Option<(Vec<f64>, Vec<f64>, f64)> {
+        let direction = direction(&self.gradient, &self.pairs);
+        let slope = dot(&direction, &self.gradient);
+        if slope.is_nan() || slope >= 0.0 {
+            return None;
+        }
+        let mut length = if self.pairs.is_empty() {
+            norm(&self.gradient).max(1.0).recip()
+        } else {
+            1.0
+        };
+        let mut gradient = vec![0.0; self.x.len()];
+        for _ in 0..HALVINGS {
+            let mut next = self.x.clone();
+            add(&mut next, length, &direction);
+            let value = f(&next, &mut gradient);
+            if value <= self.value + DECREASE * length * slope {
+                return (next != self.x).then_some((next, gradient, value));
+            }
+            length *= 0.5;
+        }
+        None
+    }
+}
+
+/// Minimises f from `start`. Ends after `steps` steps, when the gradient's norm is below `tolerance`,
+/// or when no step makes f smaller.
 pub(super) fn minimise(
     start: Vec<f64>,
     steps: usize,
     tolerance: f64,
     mut f: impl FnMut(&[f64], &mut [f64]) -> f64,
 ) -> Vec<f64> {
-    let mut x = start;
-    let mut gradient = vec![0.0; x.len()];
-    let mut value = f(&x, &mut gradient);
-    let mut pairs: VecDeque<(Vec<f64>, Vec<f64>)> = VecDeque::new();
+    let mut search = Lbfgs::new(start, MEMORY, &mut f);
     for _ in 0..steps {
-        let size = norm(&gradient);
-        if size.is_nan() || size <= tolerance {
+        let size = norm(&search.gradient);
+        if size.is_nan() || size <= tolerance || !search.step(&mut f) {
             break;
         }
-        let direction = direction(&gradient, &pairs);
-        let slope = dot(&direction, &gradient);
-        if slope >= 0.0 {
-            pairs.clear();
-            continue;
-        }
-        let first = if pairs.is_empty() {
-            norm(&gradient).max(1.0).recip()
-        } else {
-            1.0
-        };
-        let Some((next, next_gradient, next_value)) =
-            search(&x, value, &direction, slope, first, &mut f)
-        else {
-            if pairs.is_empty() {
-                break;
-            }
-            pairs.clear();
-            continue;
-        };
-        let step = difference(&next, &x);
-        let change = difference(&next_gradient, &gradient);
-        if dot(&step, &change) > 1e-14 * norm(&step) * norm(&change) {
-            if pairs.len() == MEMORY {
-                pairs.pop_front();
-            }
-            pairs.push_back((step, change));
-        }
-        (x, gradient, value) = (next, next_gradient, next_value);
     }
-    x
+    search.x
 }
 
 /// −H∇f by the two-loop recursion.
-fn direction(gradient: &[f64], pairs: &VecDeque<(Vec<f64>, Vec<f64>)>) -> Vec<f64> {
+fn direction(gradient: &[f64], pairs: &VecDeque<Pair>) -> Vec<f64> {
     let mut q: Vec<f64> = gradient.iter().map(|g| -g).collect();
     let mut factors = Vec::with_capacity(pairs.len());
     for (step, change) in pairs.iter().rev() {
@@ -77,29 +144,6 @@ fn direction(gradient: &[f64], pairs: &VecDeque<(Vec<f64>, Vec<f64>)>) -> Vec<f6
         add(&mut q, factor - correction, step);
     }
     q
-}
-
-/// A step along `direction` that makes f smaller, halved until it does.
-fn search(
-    x: &[f64],
-    value: f64,
-    direction: &[f64],
-    slope: f64,
-    first: f64,
-    f: &mut impl FnMut(&[f64], &mut [f64]) -> f64,
-) -> Option<(Vec<f64>, Vec<f64>, f64)> {
-    let mut length = first;
-    let mut gradient = vec![0.0; x.len()];
-    for _ in 0..HALVINGS {
-        let mut next = x.to_vec();
-        add(&mut next, length, direction);
-        let next_value = f(&next, &mut gradient);
-        if next_value <= value + DECREASE * length * slope {
-            return (next != x).then_some((next, gradient, next_value));
-        }
-        length *= 0.5;
-    }
-    None
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

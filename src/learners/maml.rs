@@ -27,6 +27,8 @@ pub(super) const METHOD: Method = Method {
     equation: "F(x; θ) = wᵀ v(x; θ), all weights by gradient steps from a learned start",
     zero_shot: false,
     trained_as: "maml",
+    lbfgs: false,
+    first_order: true,
 };
 
 /// Model-agnostic meta-learning.

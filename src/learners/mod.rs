@@ -22,6 +22,7 @@ mod coda;
 mod descent;
 mod direct;
 mod error;
+mod full_batch;
 mod heads;
 mod host;
 mod host_ops;
@@ -46,7 +47,7 @@ pub use error::LearnerError;
 pub use model::{Adapted, Model, TrainedTask, Workspace};
 pub use ridge::Prior;
 pub use scaling::Scaling;
-pub use settings::Settings;
+pub use settings::{Optimiser, Settings};
 pub use trainer::{Progress, Trainer};
 
 /// A way to learn from several tasks.
@@ -63,6 +64,10 @@ pub struct Method {
     pub zero_shot: bool,
     /// The method whose training it uses.
     pub trained_as: &'static str,
+    /// Whether [`settings::Optimiser::Lbfgs`] can train it.
+    pub lbfgs: bool,
+    /// Whether it has a variant without second derivatives, [`Settings::first_order`].
+    pub first_order: bool,
 }
 
 /// Makes the list of methods and, apart from it, the way to build each: whoever only lists them, as
@@ -160,6 +165,22 @@ pub trait Learner: Debug + Send + Sync {
     /// The same loss and its gradient without tensors, for the CPU, where there is such a way.
     fn direct(&self) -> Option<Arc<dyn Direct>> {
         None
+    }
+
+    /// The loss at the contexts of the training tasks that make it least, as a function of the other
+    /// parameters: variable projection, where contexts can be solved for.
+    fn projected(&self) -> Option<Arc<dyn Direct>> {
+        None
+    }
+
+    /// Writes the context of a training task that [`Learner::projected`] solves for.
+    fn project(
+        &self,
+        _parameters: &mut [f64],
+        _task: usize,
+        _rows: Shots,
+    ) -> Result<(), LearnerError> {
+        Ok(())
     }
 
     /// Length of a task's context.

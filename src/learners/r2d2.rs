@@ -28,6 +28,8 @@ pub(super) const METHOD: Method = Method {
     equation: "F(x; θ, w) = c(x; θ) + wᵀ v(x; θ), w by ridge regression inside training",
     zero_shot: false,
     trained_as: "r2d2",
+    lbfgs: false,
+    first_order: false,
 };
 
 /// Smallest ridge at the start, so that its logarithm is finite.

@@ -15,6 +15,7 @@
 //! | inner_steps | 1 to 50 |
 //! | adaptation_steps | 1 to 10,000 |
 //! | ridge | 0 to 1,000 |
+//! | optimiser | `adam`; `lbfgs` where [`super::Method::lbfgs`] says so |
 
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,31 @@ pub const SYSTEMS: [&str; 9] = [
     "upkie",
 ];
 
+/// How the meta-loss is minimised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Optimiser {
+    /// First order, on minibatches, on any device.
+    #[default]
+    Adam,
+    /// Second order, on all training rows at once, in double precision on the processor. A step is
+    /// one iteration; learning rate, batch, weight decay and gradient limit play no part.
+    Lbfgs,
+}
+
+impl Optimiser {
+    /// All optimisers.
+    pub const ALL: [Self; 2] = [Self::Adam, Self::Lbfgs];
+
+    /// Name in links and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Adam => "adam",
+            Self::Lbfgs => "lbfgs",
+        }
+    }
+}
+
 /// What a learner is trained with. Inputs and targets are standardised, so rates and penalties have
 /// no units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,6 +76,9 @@ pub struct Settings {
     pub bias: Vec<usize>,
     /// Training steps.
     pub steps: usize,
+    /// How the meta-loss is minimised.
+    #[serde(default)]
+    pub optimiser: Optimiser,
     /// Learning rate at the start of the cosine schedule.
     pub learning_rate: f64,
     /// Rows of a batch, of each task.
@@ -92,7 +121,13 @@ impl Settings {
 
     /// Checks every field against its range.
     pub fn check(&self) -> Result<(), LearnerError> {
-        method(&self.method)?;
+        let method = method(&self.method)?;
+        if self.optimiser == Optimiser::Lbfgs && !method.lbfgs {
+            return Err(LearnerError::Unsupported {
+                method: method.title,
+                action: "be trained by the optimiser lbfgs, only by adam",
+            });
+        }
         in_range("the rank", self.rank as f64, 1.0, 64.0)?;
         for layers in [&self.hidden, &self.bias] {
             in_range("the number of hidden layers", layers.len() as f64, 0.0, 8.0)?;
@@ -126,6 +161,7 @@ fn of_system(system: &str) -> Result<Settings, LearnerError> {
         hidden: vec![16; 4],
         bias: Vec::new(),
         steps: 20_000,
+        optimiser: Optimiser::Adam,
         learning_rate: 1e-2,
         batch: 300,
         weight_decay: 0.0,
@@ -313,6 +349,25 @@ mod tests {
             error.contains("'spring'") && error.contains("upkie"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn an_optimiser_that_a_method_does_not_have_is_named() {
+        for method in METHODS {
+            let settings = Settings {
+                optimiser: Optimiser::Lbfgs,
+                ..Settings::new("cartpole", method.name).unwrap()
+            };
+            let outcome = settings.check();
+            assert_eq!(outcome.is_ok(), method.trained_as == "camel");
+            if let Err(error) = outcome {
+                let said = error.to_string();
+                assert!(
+                    said.contains(method.title) && said.contains("adam"),
+                    "{said}"
+                );
+            }
+        }
     }
 
     #[test]

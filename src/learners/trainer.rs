@@ -2,6 +2,8 @@
 //!
 //! A step only enqueues work; nothing is read back. The error is summed on the device and read when
 //! [`Trainer::loss`] is awaited, which is also when divergence and plateaus are noticed.
+//!
+//! With [`Optimiser::Lbfgs`] a step is one iteration on all rows, on the host ([`FullBatch`]).
 
 use std::{f64::consts::PI, sync::Arc};
 
@@ -9,9 +11,11 @@ use burn::tensor::{DType, Device, Tensor, TensorData};
 use rand::seq::SliceRandom as _;
 
 use super::{
-    Batch, Direct, Learner, LearnerError, Model, Scaling, Settings, Shape, Shots, TrainedTask,
+    Batch, Direct, Learner, LearnerError, Model, Optimiser, Scaling, Settings, Shape, Shots,
+    TrainedTask,
     adam::Adam,
-    batches::{Batches, check_tasks, shares_inputs},
+    batches::{Batches, HostRows, check_tasks, shares_inputs},
+    full_batch::FullBatch,
     host_ops, learner, method,
     net::is_fused,
 };
@@ -56,12 +60,22 @@ pub struct Progress {
     pub notices: Vec<String>,
 }
 
+impl Progress {
+    /// The notices since the last call with this count of them.
+    pub fn news(&self, told: &mut usize) -> &[String] {
+        let news = self.notices.get(*told..).unwrap_or_default();
+        *told = self.notices.len();
+        news
+    }
+}
+
 /// Trains one learner on a device.
 #[derive(Debug)]
 pub struct Trainer {
     settings: Settings,
     learner: Arc<dyn Learner>,
     direct: Option<Arc<dyn Direct>>,
+    full_batch: Option<FullBatch>,
     tasks: Vec<Task>,
     scaling: Scaling,
     held: Vec<usize>,
@@ -122,11 +136,25 @@ impl Trainer {
         let device = device.clone().without_autodiff();
         let rng = generator(seed, ROW_ORDER);
         let place = (&device, precision);
-        let batches = Batches::new(tasks, &scaling, rows, settings.batch, place, rng);
         let parameters = first_parameters(&*learner, seed, place);
+        let full_batch = match settings.optimiser {
+            Optimiser::Adam => None,
+            Optimiser::Lbfgs => {
+                let loss = learner.projected().filter(|_| is_fused(&parameters));
+                let loss = loss.ok_or(LearnerError::Unsupported {
+                    method: "the optimiser lbfgs",
+                    action: "train this method on this device: it is for CAMEL on the processor",
+                })?;
+                let start = learner.initial_parameters(&mut generator(seed, FIRST_PARAMETERS));
+                let data = HostRows::of(tasks, &scaling, &rows);
+                Some(FullBatch::new(loss, data, start))
+            }
+        };
+        let batches = Batches::new(tasks, &scaling, rows, settings.batch, place, rng);
         Ok(Self {
             adam: Adam::new(settings.weight_decay, settings.clip),
             direct: learner.direct().filter(|_| is_fused(&parameters)),
+            full_batch,
             errors: ErrorSum::new(place),
             rate: settings.learning_rate,
             pace: 1.0 / settings.steps as f64,
@@ -159,16 +187,25 @@ impl Trainer {
         if self.finished() {
             return Ok(());
         }
-        let (gradient, error) = self.differentiate()?;
-        let rate = self.rate();
-        self.parameters
-            .inplace(|parameters| self.adam.step(parameters, gradient, rate));
-        self.errors.add(error);
+        if self.full_batch.is_some() {
+            self.second_order_step();
+        } else {
+            self.adam_step()?;
+        }
         self.step += 1;
         self.done = (self.done + self.pace).min(1.0);
         if self.done > 1.0 - 0.5 * self.pace {
             self.done = 1.0;
         }
+        Ok(())
+    }
+
+    fn adam_step(&mut self) -> Result<(), LearnerError> {
+        let (gradient, error) = self.differentiate()?;
+        let rate = self.rate();
+        self.parameters
+            .inplace(|parameters| self.adam.step(parameters, gradient, rate));
+        self.errors.add(error);
         Ok(())
     }
 
@@ -191,6 +228,22 @@ impl Trainer {
     /// Waits until the device has done the steps so far. Changes nothing, unlike [`Trainer::loss`].
     pub async fn settle(&self) -> Result<(), LearnerError> {
         self.errors.read().await.map(drop)
+    }
+
+    fn second_order_step(&mut self) {
+        let Some(search) = &mut self.full_batch else {
+            return;
+        };
+        let moved = search.step();
+        let place = (&self.device, self.precision);
+        self.errors.add(Tensor::from_data([search.error()], place));
+        if !moved {
+            self.pace = 1.0;
+            self.notices.push(format!(
+                "no step made the error smaller after step {}; training ended there",
+                self.step
+            ));
+        }
     }
 
     /// The learning rate of the next step: a cosine from the setting to zero.
@@ -218,7 +271,7 @@ impl Trainer {
     }
 
     fn restart(&mut self) -> Result<(), LearnerError> {
-        if self.restarted {
+        if self.restarted || self.full_batch.is_some() {
             return Err(LearnerError::Diverged {
                 step: self.step,
                 rate: self.rate,
@@ -286,8 +339,10 @@ impl Trainer {
 
     /// The model as it is now.
     pub async fn snapshot(&self) -> Result<Model, LearnerError> {
-        let data = self.parameters.to_data_async().await;
-        let parameters = read(data)?;
+        let parameters = match &self.full_batch {
+            Some(search) => search.parameters(&*self.learner)?,
+            None => read(self.parameters.to_data_async().await)?,
+        };
         let contexts = (0..self.tasks.len())
             .map(|task| self.context(&parameters, task))
             .collect::<Result<Vec<_>, _>>()?;

@@ -262,8 +262,11 @@ impl Session {
             Event::Progress(progress) => {
                 self.status.set(Status::Running);
                 if progress.loss.is_finite() {
-                    self.losses
-                        .update(|losses| losses.push((progress.step, progress.loss)));
+                    self.losses.update(|losses| {
+                        // A training that was restarted counts its steps again.
+                        losses.retain(|(step, _)| *step < progress.step);
+                        losses.push((progress.step, progress.loss));
+                    });
                 }
                 self.progress.set(Some(progress));
             }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use burn::tensor::Device;
 use camel_lab::{
     learners::{
-        Settings, Trainer,
+        Optimiser, Settings, Trainer,
         net::{Mlp, Scratch},
     },
     random::generator,
@@ -102,6 +102,7 @@ impl Problem {
             inner_rate: 0.1,
             inner_steps: 1,
             first_order: false,
+            optimiser: Optimiser::Adam,
             ..Settings::new("cartpole", method).unwrap()
         }
     }

@@ -125,6 +125,7 @@ fn follow(job: &Job) -> Result<(DataReport, Vec<u8>), String> {
     for event in &job.events {
         match event {
             Event::Weights(weights) => bytes = weights.0,
+            Event::Note(note) => eprintln!("{note}"),
             Event::Progress(p) => eprint!("\rstep {}/{}  loss {:.3e}   ", p.step, p.steps, p.loss),
             Event::Learned(report) => {
                 eprintln!();

@@ -7,7 +7,7 @@ use std::{
 
 use camel_lab::{
     experiments::training,
-    learners::{METHODS, Model, Settings, weights},
+    learners::{METHODS, Model, Progress, Settings, weights},
     systems::{self, Split},
 };
 
@@ -67,7 +67,12 @@ pub fn train(system: &str, method: &str, seed: u64) -> Result<Model, String> {
     let settings = Settings::new(system, method).map_err(|error| error.to_string())?;
     let system = systems::by_name(system).map_err(|error| error.to_string())?;
     let environments = system.environments(Split::Train, seed);
-    let trained = training::train(system.as_ref(), &settings, &environments, seed, |_, _| ());
+    let mut told = 0;
+    let tell = |progress: &Progress| {
+        let news = progress.news(&mut told).iter();
+        news.for_each(|notice| eprintln!("{} {method}: {notice}", settings.system));
+    };
+    let trained = training::train(system.as_ref(), &settings, &environments, seed, tell);
     trained
         .map(|(model, _)| model)
         .map_err(|error| error.to_string())

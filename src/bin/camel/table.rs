@@ -19,7 +19,7 @@ use camel_lab::{
         table::{Cell, Evaluator, Made, Training, plan},
         training::train,
     },
-    learners::{self, METHODS, Model, Settings},
+    learners::{self, METHODS, Model, Progress, Settings},
     systems::{self, Split},
 };
 
@@ -63,7 +63,7 @@ pub struct Table {
     #[arg(long, value_delimiter = ',')]
     from: Vec<PathBuf>,
     /// A setting that is not the recommended one, as `name=value` with a JSON value, such as
-    /// `steps=2000` or `hidden=[32,32]`. May be given several times.
+    /// `steps=2000`, `hidden=[32,32]` or `optimiser=lbfgs`. May be given several times.
     #[arg(long)]
     set: Vec<String>,
     /// Folder for the trained models, one safetensors file each.
@@ -151,7 +151,8 @@ impl Table {
             let wrong =
                 || format!("a setting must be name=value with a JSON value, but is '{change}'");
             let (name, value) = change.split_once('=').ok_or_else(wrong)?;
-            values[name] = serde_json::from_str(value).map_err(|_| wrong())?;
+            // A word that is no JSON is a text.
+            values[name] = serde_json::from_str(value).unwrap_or_else(|_| value.into());
         }
         let settings: Settings = serde_json::from_value(values).map_err(|error| text(&error))?;
         settings.check().map_err(|error| text(&error))?;
@@ -220,11 +221,15 @@ impl Table {
         let settings = self.settings(training)?;
         let physics = systems::by_name(system).map_err(|error| text(&error))?;
         let environments = physics.environments(Split::Train, self.seed);
-        let mut told = Instant::now();
-        let tell = |done: f64, error: f64| {
-            if told.elapsed() > QUIET {
-                eprintln!("{name}: {:.0} % trained, error {error:.2e}", 100.0 * done);
-                told = Instant::now();
+        let (mut quiet_since, mut told) = (Instant::now(), 0);
+        let tell = |progress: &Progress| {
+            for notice in progress.news(&mut told) {
+                eprintln!("{name}: {notice}");
+            }
+            if quiet_since.elapsed() > QUIET {
+                let (done, error) = (100.0 * progress.done, progress.error.unwrap_or(f64::NAN));
+                eprintln!("{name}: {done:.0} % trained, error {error:.2e}");
+                quiet_since = Instant::now();
             }
         };
         let trained = train(physics.as_ref(), &settings, &environments, self.seed, tell);

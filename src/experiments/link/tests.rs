@@ -18,6 +18,9 @@ fn random_spec(rng: &mut impl rand::Rng) -> Spec {
         }
     }
     draft.device = DeviceChoice::ALL[rng.random_range(0..3)];
+    let about = crate::learners::method(method).unwrap();
+    draft.optimiser = Optimiser::ALL[usize::from(about.lbfgs && rng.random_bool(0.5))];
+    draft.first_order = about.first_order && rng.random_bool(0.5);
     if let (true, Some(charges)) = (rng.random_bool(0.5), Charges::by_name(system)) {
         draft.places = random_places(&charges, rng);
     }
@@ -143,7 +146,8 @@ fn a_hundred_thousand_random_and_mutated_links_never_panic() {
 #[test]
 fn what_was_ignored_or_corrected_is_listed() {
     let (link, remarks) = Link::read(
-        "#/experiments?v=1&rank=99&colour=red&steps=many&phi=-1%201&run=yes&device=tpu&points=1,x&places=3",
+        "#/experiments?v=1&rank=99&colour=red&steps=many&phi=-1%201&run=yes&device=tpu&points=1,x&places=3\
+         &optimiser=sgd&first_order=1",
     );
     let said: Vec<_> = remarks.iter().map(Remark::to_string).collect();
     assert_eq!(link.spec.rank, 16);
@@ -156,6 +160,8 @@ fn what_was_ignored_or_corrected_is_listed() {
         "phi",
         "points must be pairs",
         "places must be pairs",
+        "optimiser must be one of adam, lbfgs, but is 'sgd'",
+        "first_order must be 0 for CAMEL, but is '1'; it was corrected",
     ] {
         assert!(said.iter().any(|s| s.contains(part)), "{part} in {said:?}");
     }

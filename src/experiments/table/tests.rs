@@ -68,14 +68,8 @@ fn a_cell_repeats_and_its_noise_has_a_floor() {
         let mut settings = Settings::new(&cell.system, &cell.method).unwrap();
         settings.steps = 300;
         let environments = system.environments(Split::Train, cell.seed);
-        let (model, made) = train(
-            system.as_ref(),
-            &settings,
-            &environments,
-            cell.seed,
-            |_, _| (),
-        )
-        .unwrap();
+        let (model, made) =
+            train(system.as_ref(), &settings, &environments, cell.seed, |_| ()).unwrap();
         let mut evaluator = Evaluator::new(system, Arc::new(model), cell.seed).unwrap();
         evaluator.record(&cell, &made).unwrap()
     };

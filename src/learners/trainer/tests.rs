@@ -155,6 +155,53 @@ fn a_plateau_shortens_the_schedule() {
 }
 
 #[test]
+fn the_second_order_option_gets_further_in_fewer_evaluations() {
+    for shared in [true, false] {
+        let tasks = tasks(&PARAMETERS, shared);
+        let adam = settings("camel");
+        let lbfgs = Settings {
+            optimiser: Optimiser::Lbfgs,
+            steps: adam.steps / 4,
+            ..adam.clone()
+        };
+        let mut trainer = Trainer::new(&lbfgs, &tasks, 1, &Device::flex()).unwrap();
+        let mut errors = Vec::new();
+        now(trainer.run(10, |progress| errors.push(progress.error.unwrap()))).unwrap();
+        let evaluations = trainer.full_batch.as_ref().unwrap().evaluations();
+        assert!(evaluations < adam.steps / 2, "{evaluations}");
+        assert!(errors.is_sorted_by(|a, b| a >= b), "{errors:?}");
+        let model = now(trainer.finish()).unwrap();
+
+        let first = train(&adam, &tasks);
+        let new = &self::tasks(&[[2.5, 1.5]], shared)[0];
+        let errors = [&model, &first].map(|model| few_shot_error(model, new, 20));
+        assert!(errors[0] < 0.5 * errors[1], "shared {shared}: {errors:?}");
+        assert!(model.validation_rmse() < first.validation_rmse());
+    }
+}
+
+#[test]
+fn the_second_order_option_ends_where_no_step_helps() {
+    let tasks = tasks(&PARAMETERS, true);
+    let flat: Vec<Task> = tasks
+        .into_iter()
+        .map(|task| Task {
+            targets: vec![0.0; task.targets.len()],
+            ..task
+        })
+        .collect();
+    let settings = Settings {
+        optimiser: Optimiser::Lbfgs,
+        ..settings("camel")
+    };
+    let mut trainer = Trainer::new(&settings, &flat, 1, &Device::flex()).unwrap();
+    now(trainer.run(10, |_| {})).unwrap();
+    let progress = trainer.progress();
+    assert!(progress.step < 10, "{progress:?}");
+    assert!(progress.notices[0].contains("no step"), "{progress:?}");
+}
+
+#[test]
 fn a_rank_above_the_number_of_tasks_is_refused() {
     let tasks = tasks(&PARAMETERS, true);
     let settings = Settings {

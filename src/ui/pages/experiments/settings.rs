@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::{
     experiments::spec::{DeviceChoice, Draft, NUMBERS, Spec},
-    learners::METHODS,
+    learners::{self, METHODS, Optimiser},
     systems,
     ui::{
         components::{NumberField, SelectField},
@@ -54,6 +54,17 @@ pub fn SettingsForm(
             rename(&spec.get_untracked().system, &name);
         }
     };
+    let method = Memo::new(move |_| spec.get().method.clone());
+    let variant = move || {
+        let options = variants(&method.get());
+        (!options.is_empty()).then(|| {
+            view! {
+                <SelectField id="variant" label="Training" options=options
+                    value=Signal::derive(move || spec.with(|spec| variant_name(spec).to_owned()))
+                    on_change=move |name: String| update(&|draft| choose_variant(draft, &name)) />
+            }
+        })
+    };
     // The environment has its own place on the page; own data have no noise to add.
     let hidden: &[&str] = if own_data {
         &["noise"]
@@ -86,6 +97,7 @@ pub fn SettingsForm(
                     on_change=move |name: String| if let Ok(device) = name.parse() {
                         update(&|draft| draft.device = device);
                     } />
+                {variant}
                 {numbers.collect_view()}
             </div>
         </form>
@@ -110,6 +122,38 @@ fn method_options(own_data: bool) -> Vec<(String, String)> {
         .filter(|method| !own_data || !method.zero_shot)
         .map(|method| (method.name.to_owned(), method.title.to_owned()))
         .collect()
+}
+
+/// The ways in which a method can be trained, where there are several.
+fn variants(name: &str) -> Vec<(String, String)> {
+    let options: &[(&str, &str)] = match learners::method(name) {
+        Ok(method) if method.lbfgs => &[
+            ("adam", "Adam on batches"),
+            ("lbfgs", "L-BFGS on all points"),
+        ],
+        Ok(method) if method.first_order => &[
+            ("adam", "Exact gradient"),
+            ("first", "First-order gradient"),
+        ],
+        _ => &[],
+    };
+    let text = |&(name, title): &(&str, &str)| (name.to_owned(), title.to_owned());
+    options.iter().map(text).collect()
+}
+
+fn variant_name(draft: &Draft) -> &'static str {
+    match draft.first_order {
+        true => "first",
+        false => draft.optimiser.name(),
+    }
+}
+
+fn choose_variant(draft: &mut Draft, name: &str) {
+    draft.first_order = name == "first";
+    draft.optimiser = match name {
+        "lbfgs" => Optimiser::Lbfgs,
+        _ => Optimiser::Adam,
+    };
 }
 
 fn device_options() -> Vec<(String, String)> {
