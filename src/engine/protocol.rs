@@ -77,7 +77,7 @@ pub enum Work {
     Rerun(Rerun),
     /// Measures this machine.
     Bench(Plan),
-    /// Runs online control once; ends with [`Event::Online`].
+    /// Runs online control once, in (a multiple of) real time.
     Online(OnlineSpec),
 }
 
@@ -133,7 +133,7 @@ pub enum Event {
     Record(Box<Record>),
     /// A measurement of a benchmark.
     Measured(Measured),
-    /// The end of a run of online control.
+    /// Steps of a run of online control.
     Online(Box<OnlineRun>),
     /// The end, with everything.
     Finished(Box<Report>),
@@ -157,7 +157,6 @@ impl Event {
         matches!(
             self,
             Self::Finished(_)
-                | Self::Online(_)
                 | Self::Answered(_)
                 | Self::Outline(_)
                 | Self::Learned(_)

@@ -6,7 +6,8 @@ use std::{cell::RefCell, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    evaluate::{EvaluationError, Trial, adapt, follow, known_parameters, parameters},
+    evaluate::{EvaluationError, Trial, adapt, known_parameters, parameters},
+    follow::follow,
     report::{Adaptation, Motion, Report},
     spec::{Draft, Spec},
 };

@@ -11,6 +11,7 @@ pub mod dataset;
 pub mod evaluate;
 pub mod explore;
 pub mod figures;
+pub mod follow;
 pub mod link;
 pub mod live;
 pub mod online_run;

@@ -6,8 +6,9 @@ use burn::tensor::Device;
 
 use super::{
     data_cache,
-    evaluate::{adapt, follow},
+    evaluate::adapt,
     explore,
+    follow::follow,
     report::{Partial, Report},
     spec::Spec,
 };

@@ -20,7 +20,7 @@ use crate::systems::{Samples, Task};
 /// Standard deviations of the training parameters that the prior reaches out.
 const PRIOR_REACH: f64 = 4.0;
 /// A parameter is determined if its error bar is below this share of the prior's.
-const DETERMINED: f64 = 0.5;
+pub(super) const DETERMINED: f64 = 0.5;
 
 /// The map φ ↦ ω passes through zero (fewer unknowns, better far from the training tasks) unless an
 /// offset brings the validation error below this share.
@@ -64,7 +64,7 @@ pub struct Identified {
     pub determined: Vec<bool>,
     /// How many directions of the parameters the shots move.
     pub rank: usize,
-    /// Condition number of the shots, parameters scaled alike.
+    /// Condition number of the shots, parameters scaled alike; of the map where there is only that.
     pub condition: f64,
 }
 

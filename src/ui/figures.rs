@@ -37,13 +37,19 @@ pub fn prediction_chart(method: &str, adaptation: &Adaptation) -> Chart {
 
 /// Distance between the tip and its reference over time.
 pub fn tracking_chart(method: &str, motion: &Motion) -> Chart {
-    let point = |(step, &error): (usize, &f64)| [(step + 1) as f64 * motion.dt, error];
-    let points = motion.errors.iter().enumerate().map(point).collect();
+    let line = |name: &str, errors: &[f64]| {
+        let point = |(step, &error): (usize, &f64)| [(step + 1) as f64 * motion.dt, error];
+        let points = errors.iter().enumerate().map(point).collect();
+        Series::new(name, Hue::of_method(name), points)
+    };
+    let others = motion.compared.iter();
+    let mut series = vec![line(method, &motion.errors)];
+    series.extend(others.map(|(name, errors)| line(name, errors)));
     Chart::Lines(LineChart {
         title: "Distance between the tip and its reference".to_owned(),
         x: Axis::linear("time", "s"),
         y: Axis::linear("distance", "m"),
-        series: vec![Series::new(method, Hue::of_method(method), points)],
+        series,
         ..LineChart::default()
     })
 }

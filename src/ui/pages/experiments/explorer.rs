@@ -62,7 +62,7 @@ pub fn Explorer(
             page: Page::Experiments,
             spec: draft.corrected().0,
             run: false,
-            view: String::new(),
+            view: link.view,
         });
     };
     let place = Callback::new(move |points: Vec<[f64; 2]>| {
