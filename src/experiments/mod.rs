@@ -15,6 +15,7 @@ pub mod follow;
 pub mod link;
 pub mod live;
 pub mod online_run;
+pub mod plan;
 pub mod record;
 pub mod record_file;
 pub mod report;

@@ -142,7 +142,7 @@ impl OnlineSpec {
             method.clone_into(&mut spec.method);
         }
         let mut number = |low: f64, high: f64| {
-            let value = words.next()?.parse().ok()?;
+            let value: f64 = words.next()?.parse().ok()?;
             (low..=high).contains(&value).then_some(value)
         };
         spec.factor = number(FACTORS.0, FACTORS.1).unwrap_or(spec.factor);

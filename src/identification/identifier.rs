@@ -8,6 +8,7 @@ use super::{
     affine_map::Offset,
     calibration::{Calibration, SHOTS, Scores},
     change::CusumSettings,
+    design::Design,
     error::IdentificationError,
     least_squares::spectrum,
     model::{AdaptedModel, AffineModel, PhysicalModel, regressors},
@@ -209,6 +210,11 @@ impl<M: AffineModel> Identifier<M> {
             spread: self.prior.spread.clone(),
             drift: self.residuals.drift(),
         }
+    }
+
+    /// What is known before the first of several measurements with this noise.
+    pub fn design(&self, measurement: f64) -> Result<Design, IdentificationError> {
+        Design::new(&self.prior.spread, self.residuals.white_noise(measurement))
     }
 
     /// The model in physical parameters.

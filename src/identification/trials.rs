@@ -260,7 +260,9 @@ mod tests {
     #[test]
     fn zero_shots_or_more_than_there_are_are_refused_with_the_number() {
         let system = Cartpole::default();
-        let mut never = |_: &Samples, _: &[f64]| unreachable!("no shots to identify from");
+        let mut never = |_: &Samples, _: &[f64]| -> Result<Identified, IdentificationError> {
+            panic!("there is nothing to identify from")
+        };
         for shots in [0, 100_000] {
             let error = identify_trials(&system, shots, 1, 0, &mut never).unwrap_err();
             assert!(error.to_string().ends_with(&format!("but is {shots}")));

@@ -11,6 +11,7 @@
 
 mod accessibility;
 mod browser;
+mod control;
 mod files;
 mod pages;
 
