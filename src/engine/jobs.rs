@@ -108,11 +108,8 @@ async fn demonstrate(host: &impl Host) -> Result<(), LiveError> {
 fn obey(command: Command, live: &mut Live, clock: &mut Clock) -> Result<(), LiveError> {
     match command {
         Command::CartMass(mass) => live.set_cart_mass(mass)?,
-        Command::Paused(paused) => clock.paused = paused,
-        Command::Step(steps) => clock.debt += steps as f64,
-        Command::Speed(speed) if speed.is_finite() => clock.speed = speed.clamp(0.0, FASTEST),
-        Command::Speed(_) => {}
         Command::Reset => live.reset()?,
+        other => clock.obey(other),
     }
     Ok(())
 }
@@ -138,7 +135,7 @@ impl Times {
 }
 
 /// Turns time into steps.
-struct Clock {
+pub(crate) struct Clock {
     paused: bool,
     speed: f64,
     debt: f64,
@@ -155,7 +152,18 @@ impl Default for Clock {
 }
 
 impl Clock {
-    fn steps(&mut self, seconds: f64, time_step: f64) -> usize {
+    /// Does what concerns the clock.
+    pub fn obey(&mut self, command: Command) {
+        match command {
+            Command::Paused(paused) => self.paused = paused,
+            Command::Step(steps) => self.debt += steps as f64,
+            Command::Speed(speed) if speed.is_finite() => self.speed = speed.clamp(0.0, FASTEST),
+            Command::Speed(_) | Command::CartMass(_) | Command::Reset => {}
+        }
+    }
+
+    /// Steps to make after so much time.
+    pub fn steps(&mut self, seconds: f64, time_step: f64) -> usize {
         if !self.paused {
             self.debt += self.speed * seconds / time_step;
         }

@@ -88,7 +88,7 @@ pub enum Work {
     Rerun(Rerun),
     /// Measures this machine.
     Bench(Plan),
-    /// Runs online control once; ends with [`Event::Online`].
+    /// Runs online control once, in (a multiple of) real time.
     Online(OnlineSpec),
 }
 
@@ -146,7 +146,7 @@ pub enum Event {
     Record(Box<Record>),
     /// A measurement of a benchmark.
     Measured(Measured),
-    /// The end of a run of online control.
+    /// Steps of a run of online control.
     Online(Box<OnlineRun>),
     /// The end, with everything.
     Finished(Box<Report>),
@@ -170,7 +170,6 @@ impl Event {
         matches!(
             self,
             Self::Finished(_)
-                | Self::Online(_)
                 | Self::Answered(_)
                 | Self::Outline(_)
                 | Self::Learned(_)

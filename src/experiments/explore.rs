@@ -6,14 +6,17 @@ use std::{cell::RefCell, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    evaluate::{EvaluationError, Trial, adapt, follow, known_parameters, parameters},
+    evaluate::{EvaluationError, Trial, adapt, known_parameters, parameters},
+    follow::follow,
+    plan::{Plan, plan},
     report::{Adaptation, Motion, Report},
     spec::{Draft, Spec},
 };
 use crate::{
+    identification::{identifier::Identifier, learned::LearnedModel},
     learners::{Adapted, LearnerError, Model, Settings, weights},
     systems::{
-        Field, Samples, Shape, Split, System,
+        Field, Samples, Shape, Split, System, SystemError,
         field_lines::field_lines,
         grid::{Grid, Nodes},
     },
@@ -21,6 +24,8 @@ use crate::{
 
 /// Values of a map along x1.
 const COLUMNS: usize = 72;
+/// Points along x1 among which the best next one is chosen.
+const CANDIDATES: usize = 36;
 /// Field lines that start at plates inside a map.
 const LINES: usize = 24;
 /// Most models that are kept.
@@ -50,6 +55,9 @@ pub struct Answer {
     pub motion: Option<Motion>,
     /// Predictions to look at.
     pub picture: Option<Picture>,
+    /// Where to measure a field next.
+    #[serde(default)]
+    pub plan: Option<Plan>,
 }
 
 impl From<&Report> for Answer {
@@ -60,6 +68,7 @@ impl From<&Report> for Answer {
             adaptation: report.adaptation.clone(),
             motion: report.motion.clone(),
             picture: None,
+            plan: None,
         }
     }
 }
@@ -184,13 +193,23 @@ pub fn answer(spec: &Spec) -> Result<Answer, EvaluationError> {
     let system = spec.physics()?;
     let (adaptation, from_shots) = adapt(spec, system.as_ref(), &model)?;
     let motion = follow(spec, system.as_ref(), &model)?;
-    let picture = picture(spec, system.as_ref(), &model, &from_shots)?;
+    let known = known_parameters(system.as_ref(), &model, spec.seed)?;
+    let picture = picture(spec, system.as_ref(), &model, &from_shots, known.as_ref())?;
+    let plan = match (known, system.field()) {
+        (Some(known), Some(field)) => {
+            let trial = Trial::of_spec(spec, field, &parameters(spec, field))?;
+            let candidates = grid(field, CANDIDATES)?.samples();
+            plan(&known, &candidates, &trial.inputs, spec.noise, spec.seed)?
+        }
+        _ => None,
+    };
     Ok(Answer {
         spec: spec.clone(),
         origin,
         adaptation,
         motion,
         picture: Some(picture),
+        plan,
     })
 }
 
@@ -199,9 +218,10 @@ fn picture(
     system: &dyn System,
     model: &Arc<Model>,
     few_shot: &Adapted,
+    known: Option<&Identifier<LearnedModel>>,
 ) -> Result<Picture, EvaluationError> {
     let phi = parameters(spec, system);
-    let zero_shot = match known_parameters(system, model, spec.seed)? {
+    let zero_shot = match known {
         Some(known) => Some(model.with_context(&known.model().task_weights(&phi)?)?),
         None => None,
     };
@@ -219,10 +239,7 @@ fn maps(
     few_shot: &Adapted,
     zero_shot: Option<&Adapted>,
 ) -> Result<Picture, EvaluationError> {
-    let domain = field.domain();
-    let [low, high] = domain;
-    let rows = COLUMNS as f64 * (high[1] - low[1]) / (high[0] - low[0]);
-    let grid = Grid::new([COLUMNS, (rows.round() as usize).max(3)], domain)?;
+    let grid = grid(field, COLUMNS)?;
     let potential = field.solve(phi)?;
     let (inputs, sources) = (grid.samples(), field.sketch(phi));
     let predicted = |adapted: &Adapted| -> Result<Map, LearnerError> {
@@ -231,13 +248,20 @@ fn maps(
     let truth = grid.positions().map(|x| potential.value(x)).collect();
     let trial = Trial::of_spec(spec, field, phi)?;
     Ok(Picture::Maps {
-        domain,
+        domain: field.domain(),
         columns: COLUMNS,
         points: trial.inputs.rows().map(|x| [x[0], x[1]]).collect(),
         truth: map(grid, truth, &sources),
         few_shot: predicted(few_shot)?,
         zero_shot: zero_shot.map(predicted).transpose()?,
     })
+}
+
+/// A grid of square cells over a field's domain.
+fn grid(field: &dyn Field, columns: usize) -> Result<Grid, SystemError> {
+    let [low, high] = field.domain();
+    let rows = columns as f64 * (high[1] - low[1]) / (high[0] - low[0]);
+    Grid::new([columns, (rows.round() as usize).max(3)], [low, high])
 }
 
 fn map(grid: Grid, values: Vec<f64>, sources: &[Shape]) -> Map {
@@ -331,6 +355,8 @@ mod tests {
             panic!("no maps");
         };
         assert_eq!(measured, points);
+        let plan = answer.plan.unwrap();
+        assert!(!points.contains(&plan.next) && !plan.curve.is_empty());
         assert_eq!(truth.values.len(), columns * 36);
         assert!(truth.lines.len() > 5);
         for map in [few_shot, zero_shot] {

@@ -6,8 +6,10 @@ use burn::tensor::Device;
 
 use super::{
     data_cache,
-    evaluate::{adapt, follow},
-    explore, identifiers,
+    evaluate::adapt,
+    explore,
+    follow::follow,
+    identifiers,
     report::{Partial, Report},
     spec::Spec,
 };

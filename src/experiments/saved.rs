@@ -211,6 +211,7 @@ mod tests {
                     standard_error: 0.1,
                     determined: true,
                 }],
+                conditioning: None,
                 predictions: vec![(1.0, 1.1)],
                 target: ("u".to_owned(), "N".to_owned()),
             },
@@ -220,6 +221,7 @@ mod tests {
                 states: vec![vec![0.0; 4]],
                 errors: vec![0.1],
                 success: true,
+                compared: vec![("oracle".to_owned(), vec![0.0])],
             }),
         }
     }

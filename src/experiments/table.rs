@@ -10,12 +10,13 @@ use rand::RngExt as _;
 use web_time::Instant;
 
 use super::{
-    evaluate::{EvaluationError, Trial, identify_by_map, known_parameters},
+    evaluate::{EvaluationError, Trial, known_parameters},
     record::{Record, Summary},
     report::ErrorSize,
 };
 use crate::{
     identification::{
+        by_map::identify_by_map,
         identifier::Identifier,
         learned::LearnedModel,
         least_squares::{Noise, fit},
@@ -352,8 +353,8 @@ impl Evaluator {
             let found = known.identify(&trial.inputs, &trial.targets, noise).ok()?;
             return Some(found.estimate.values);
         }
-        let values = identify_by_map(&self.model, adapted).ok()?;
-        Some(values.into_iter().map(|(value, _)| value).collect())
+        let found = identify_by_map(&self.model, adapted).ok()?;
+        Some(found.estimate.values)
     }
 }
 

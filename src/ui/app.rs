@@ -8,6 +8,7 @@ use super::{
     keeper::Keeper,
     more,
     offline::Updates,
+    online::Online,
     outside::{Loading, Outside},
     pages::{experiments::Experiments, play::Play},
     route::Route,
@@ -22,6 +23,7 @@ pub fn App() -> impl IntoView {
     provide_context(route);
     let session = Session::new();
     provide_context(session);
+    provide_context(Online::new());
     let keeper = Keeper::follow(route, session);
     browser::refuse_drops();
     let outside = Outside::follow();

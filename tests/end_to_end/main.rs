@@ -11,6 +11,7 @@
 
 mod accessibility;
 mod browser;
+mod control;
 mod engine;
 mod files;
 mod gallery;

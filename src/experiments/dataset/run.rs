@@ -12,14 +12,16 @@ use super::{
 use crate::{
     engine::{pacing::Host, protocol::Event},
     experiments::{
-        evaluate::{EvaluationError, identify_by_map, pairs},
+        evaluate::{EvaluationError, pairs},
         report::{Adaptation, ErrorSize, Identified},
         run::{Stop, breathe, train_on_device},
     },
     identification::{
         affine_map::{AffineMap, Offset, Rank},
+        by_map::identify_by_map,
         identifier::Identifier,
         learned::LearnedModel,
+        online::Estimate,
     },
     learners::{Adapted, Model},
     systems::Task,
@@ -111,6 +113,7 @@ fn adapt(
         few_shot: ErrorSize::of(&rest.targets, &predicted),
         zero_shot,
         identified,
+        conditioning: None,
         predictions: pairs(&rest.targets, &predicted)?,
         target: (name.to_owned(), unit.to_owned()),
     })
@@ -172,10 +175,16 @@ fn identify(
     adapted: &Adapted,
 ) -> Result<Found, EvaluationError> {
     let Ok(learned) = LearnedModel::new(model.clone()) else {
-        let values = identify_by_map(model, adapted)?;
+        let found = identify_by_map(model, adapted)?;
+        let Estimate {
+            values,
+            standard_errors,
+        } = found.estimate;
         let values = values
             .into_iter()
-            .map(|(value, error)| (value, error, true));
+            .zip(standard_errors)
+            .zip(found.determined);
+        let values = values.map(|((value, error), determined)| (value, error, determined));
         return Ok((describe(spec, &held.held, values), None));
     };
     let (contexts, parameters): (Vec<_>, Vec<_>) = model

@@ -59,7 +59,7 @@ pub fn Experiments() -> impl IntoView {
             page: Page::Experiments,
             spec,
             run: false,
-            view: String::new(),
+            view: route.link_untracked().view,
         })
     };
     let name = Memo::new(move |_| spec.with(|spec| spec.system.clone()));

@@ -6,14 +6,15 @@ use leptos::prelude::*;
 
 use crate::{
     experiments::{
-        explore::{Answer, Origin},
+        explore::{Answer, Origin, Picture},
         link::{Link, Page},
         spec::{Draft, NUMBERS, Spec},
     },
     systems::System,
     ui::{
-        components::{Notice, NumberField, Tone},
+        components::{ChartView, Notice, NumberField, Tone},
         entry::Range,
+        figures::plan_chart,
         pages::{
             experiments::{pictures::Pictures, results::Results},
             gallery::{parameters::Parameters, setting::Setting},
@@ -62,7 +63,7 @@ pub fn Explorer(
             page: Page::Experiments,
             spec: draft.corrected().0,
             run: false,
-            view: String::new(),
+            view: link.view,
         });
     };
     let place = Callback::new(move |points: Vec<[f64; 2]>| {
@@ -80,12 +81,13 @@ pub fn Explorer(
                 <div class="stack">
                     <div class="form">{sample_fields(spec, edit)}</div>
                     <Show when=move || is_field>
-                        <PointsLine spec=spec on_clear=move |()| place.run(Vec::new()) />
+                        <PointsLine spec=spec answer=answer on_points=place />
                     </Show>
                     <NoAnswer />
                 </div>
             </div>
             <Pictures answer=answer on_points=place />
+            <Planned answer=answer />
         </section>
         <Results answer=answer />
     }
@@ -114,9 +116,10 @@ fn sample_fields(
 fn PointsLine(
     /// The experiment.
     spec: Memo<Spec>,
-    /// Told to go back to random points.
-    #[prop(into)]
-    on_clear: Callback<()>,
+    /// What the model says.
+    answer: Memo<Option<Answer>>,
+    /// Told of other points; none for random ones.
+    on_points: Callback<Vec<[f64; 2]>>,
 ) -> impl IntoView {
     let count = Memo::new(move |_| spec.with(|spec| spec.points.len()));
     let text = move || match count.get() {
@@ -126,14 +129,51 @@ fn PointsLine(
             "Measured at {count} points of your own. Drag them, double-click to remove one."
         ),
     };
+    // With what was measured so far, and only once that has been answered.
+    let best = Memo::new(move |_| {
+        let answer = answer.get()?;
+        let fresh = spec.with(|spec| spec.points == answer.spec.points);
+        let (Some(plan), Some(Picture::Maps { mut points, .. }), true) =
+            (answer.plan, answer.picture, fresh)
+        else {
+            return None;
+        };
+        points.push(plan.next);
+        Some(points)
+    });
+    let measure = move |_| {
+        if let Some(points) = best.get_untracked() {
+            on_points.run(points);
+        }
+    };
     view! {
         <div class="row row--spread">
             <p class="small muted" id="points">{text}</p>
+            <button type="button" class="button button--quiet button--small" id="best-point"
+                disabled=move || best.with(Option::is_none) on:click=measure>"Best next point"</button>
             <Show when=move || { count.get() > 0 }>
                 <button type="button" class="button button--quiet button--small" id="random-points"
-                    on:click=move |_| on_clear.run(())>"Random points"</button>
+                    on:click=move |_| on_points.run(Vec::new())>"Random points"</button>
             </Show>
         </div>
+    }
+    .into_any()
+}
+
+/// What planned points gain over random ones.
+#[component]
+fn Planned(
+    /// What the model says.
+    answer: Memo<Option<Answer>>,
+) -> impl IntoView {
+    let curve = Memo::new(move |_| {
+        answer.with(|answer| Some(answer.as_ref()?.plan.as_ref()?.curve.clone()))
+    });
+    let chart = Signal::derive(move || plan_chart(&curve.get().unwrap_or_default()));
+    view! {
+        <Show when=move || curve.with(Option::is_some)>
+            <ChartView chart=chart />
+        </Show>
     }
     .into_any()
 }

@@ -9,7 +9,7 @@ use crate::{
     },
     ui::{
         components::{ChartView, DataTable},
-        figures::{identified_table, prediction_chart, tracking_chart},
+        figures::{conditioning_text, identified_table, prediction_chart, tracking_chart},
         pages::experiments::motion_view::MotionView,
     },
 };
@@ -54,6 +54,7 @@ fn Found(
             <h2>"Found out from " {shots} " samples"</h2>
             {move || adaptation().map(|found| view! {
                 <IdentifiedTable identified=found.identified.clone() />
+                <p class="small muted" id="conditioning">{conditioning_text(&found)}</p>
                 <ErrorList adaptation=found />
             })}
             <ChartView chart=chart />

@@ -74,12 +74,13 @@ pub fn SharePanel(
     /// The experiment.
     spec: Memo<Spec>,
 ) -> impl IntoView {
+    let route = expect_context::<Route>();
     let address = move || {
         Route::address(&Link {
             page: Page::Experiments,
             spec: spec.get(),
             run: true,
-            view: String::new(),
+            view: route.link().view,
         })
     };
     view! {
