@@ -248,6 +248,7 @@ impl Sheet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiments::fuzz;
 
     fn sheet() -> Sheet {
         let speed = |(place, (system, method)): (usize, (&str, &str))| {
@@ -292,6 +293,21 @@ mod tests {
         assert!(Sheet::from_json("{}").is_err_and(|e| e.contains("not a saved benchmark")));
         let empty = serde_json::to_string(&Sheet::default()).unwrap();
         assert!(Sheet::from_json(&empty).is_err_and(|e| e.contains("no measurement")));
+    }
+
+    #[test]
+    fn a_hundred_thousand_damaged_links_and_files_never_panic() {
+        let positive = |sheet: &Sheet| sheet.speeds().all(|speed| speed.steps_per_second > 0.0);
+        fuzz::damaged(&sheet().write(), |text| {
+            assert!(Sheet::read(text).is_none_or(|sheet| positive(&sheet)));
+        });
+        fuzz::damaged(&serde_json::to_string(&sheet()).unwrap(), |text| {
+            if let Ok(sheet) = Sheet::from_json(text) {
+                assert!(sheet.speeds().next().is_some());
+                sheet.table(Some(&sheet));
+                sheet.slopes();
+            }
+        });
     }
 
     #[test]

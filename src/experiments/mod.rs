@@ -11,6 +11,8 @@ pub mod dataset;
 pub mod evaluate;
 pub mod explore;
 pub mod figures;
+#[cfg(test)]
+mod fuzz;
 pub mod link;
 pub mod live;
 pub mod online_run;
@@ -23,3 +25,4 @@ pub mod saved;
 pub mod spec;
 pub mod table;
 pub mod training;
+pub mod view;

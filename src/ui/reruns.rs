@@ -1,8 +1,13 @@
 //! Cells of the tables that are made again in the visitor's browser, on several workers at once. They
 //! go on while the visitor moves between pages.
 
+use gloo::events::EventListener;
 use leptos::prelude::*;
 
+use super::{
+    keeper::{self, FORGET},
+    storage,
+};
 use crate::{
     engine::{
         client::Engine,
@@ -11,6 +16,8 @@ use crate::{
     experiments::{record::Record, rerun::Rerun},
 };
 
+/// Name under which they are kept.
+const KEPT: &str = "reruns";
 /// Most workers.
 const MOST_WORKERS: usize = 8;
 
@@ -41,13 +48,26 @@ pub struct Reruns {
 }
 
 impl Reruns {
-    /// None yet.
-    pub fn new() -> Self {
-        Self {
+    /// What was found at the last visit; what is found now is kept for the next.
+    pub fn follow() -> Self {
+        let kept = storage::get(KEPT).and_then(|text| serde_json::from_str(&text).ok());
+        let reruns = Self {
             engines: StoredValue::new_local(Vec::new()),
             entries: RwSignal::default(),
-            records: RwSignal::default(),
-        }
+            records: RwSignal::new(kept.unwrap_or_default()),
+        };
+        Effect::new(move || {
+            let records = reruns.records.get();
+            keeper::keep_json(KEPT, (!records.is_empty()).then_some(&records));
+        });
+        EventListener::new(&window(), FORGET, move |_| reruns.forget()).forget();
+        reruns
+    }
+
+    fn forget(self) {
+        self.cancel();
+        self.entries.set(Vec::new());
+        self.records.set(Vec::new());
     }
 
     /// Workers that run at once: all cores but one, which stays with the page.
@@ -181,12 +201,6 @@ impl Reruns {
             });
             records.push(record);
         });
-    }
-}
-
-impl Default for Reruns {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
