@@ -121,8 +121,10 @@ pub fn keep<R: Saveable>(name: &str, report: Option<&R>) -> Result<(), &'static 
 /// Keeps figures, or forgets them; a browser without room keeps those of before.
 pub fn keep_json(name: &str, figures: Option<&impl Serialize>) {
     match figures.map(serde_json::to_string) {
-        // What is lost can be made again with one press of a button.
-        Some(Ok(text)) => drop(storage::put(name, &text)),
+        Some(Ok(text)) => {
+            // What is lost can be made again with one press of a button.
+            let _ = storage::put(name, &text);
+        }
         _ => storage::remove(name),
     }
 }

@@ -241,13 +241,17 @@ fn a_field_is_measured_where_the_visitor_clicks() {
         site.script(add).await;
         site.wait_for_text("#results h2", "4 samples").await;
         site.picture("field-desktop").await;
-        site.click(".maps canvas").await;
+        let place = "const box = document.querySelector('.maps canvas').getBoundingClientRect(); return [box.left + 0.2 * box.width, box.top + 0.2 * box.height]";
+        let place = site.script(place).await;
+        for kind in ["mousePressed", "mouseReleased"] {
+            let mouse = serde_json::json!({ "type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1 });
+            site.tools("Input.dispatchMouseEvent", mouse).await;
+        }
         site.wait_for_text("#results h2", "5 samples").await;
         site.fill("#noise", "0.1\t").await;
         site.wait_for_text("#errors", "Noise floor").await;
         // φ-CAMEL sees no sample: its map follows the slider.
-        let map =
-            "document.querySelector('.maps figure:nth-child(3) canvas').getAttribute('aria-label')";
+        let map = "document.querySelector('.maps figure:nth-child(3) canvas').toDataURL()";
         let before = site.script(&format!("return {map}")).await;
         site.script("const slider = document.querySelector('#environment input[type=range]'); slider.value = slider.max; slider.dispatchEvent(new Event('input', { bubbles: true }))").await;
         site.until(&format!("{map} !== {before}")).await;

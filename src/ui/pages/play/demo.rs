@@ -102,10 +102,9 @@ impl Demo {
         demo.launch();
         setting::follow(route, demo);
         let seen = move |_: &web_sys::Event| demo.send_paused();
-        let watch = EventListener::new(&document(), "visibilitychange", seen);
-        let watch = StoredValue::new_local(Some(watch));
+        // Listens for as long as the page is there.
+        StoredValue::new_local(EventListener::new(&document(), "visibilitychange", seen));
         on_cleanup(move || {
-            watch.try_update_value(Option::take);
             demo.engine.try_with_value(Engine::close);
         });
         demo
