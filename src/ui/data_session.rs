@@ -223,7 +223,7 @@ impl DataSession {
     /// Forgets the file and the results.
     pub fn forget(self) {
         self.forget_file();
-        self.run.forget();
+        self.run.close();
     }
 
     fn forget_file(self) {

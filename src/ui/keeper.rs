@@ -61,7 +61,7 @@ impl Keeper {
 
     /// Forgets what is kept and what is shown.
     pub fn forget(self) {
-        self.session.forget();
+        self.session.close();
         self.route.replace(Link {
             page: self.route.link_untracked().page,
             ..Link::read("").0

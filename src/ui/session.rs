@@ -210,6 +210,12 @@ impl Session {
         self.no_answer.set(String::new());
     }
 
+    /// The same, and ends the engine, which remembers models and files too.
+    pub fn close(self) {
+        self.forget();
+        self.engine.with_value(Engine::close);
+    }
+
     fn clear(self) {
         self.status.set(Status::Idle);
         self.progress.set(None);

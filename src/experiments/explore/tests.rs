@@ -36,9 +36,16 @@ fn a_field_is_answered_with_maps_through_the_placed_points() {
     let asked = Draft {
         points: points.clone(),
         phi: vec![2.0, 4.0],
+        ..spec.clone().into()
+    };
+    let noisy = Draft {
+        noise: 0.1,
         ..spec.into()
     };
+    let floor = answer(&noisy.check().unwrap()).unwrap().adaptation.floor;
+    assert!(floor.is_some_and(|mse| mse > 0.0), "{floor:?}");
     let answer = answer(&asked.check().unwrap()).unwrap();
+    assert_eq!(answer.adaptation.floor, None);
     assert_eq!(answer.adaptation.shots, 3);
     let Some(Picture::Maps {
         points: measured,

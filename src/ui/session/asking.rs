@@ -64,17 +64,24 @@ impl Session {
         })
     }
 
-    /// Gives the engine the model of a file, and says how that went.
-    pub fn adopt(self, spec: Spec, weights: Vec<u8>, then: impl Fn(Result<(), String>) + 'static) {
+    /// Gives the engine a model from elsewhere, and says how that went.
+    pub fn adopt(
+        self,
+        spec: Spec,
+        weights: Vec<u8>,
+        origin: Origin,
+        then: impl Fn(Result<(), String>) + 'static,
+    ) {
         self.cancel();
         let work = Work::Adopt {
             spec: Box::new(spec.clone()),
             weights: Weights(weights.clone()),
-            origin: Origin::File,
+            origin,
         };
         let listener = move |event| {
             match event {
                 Event::Done => {
+                    self.opened.set_value(None);
                     self.hold(&spec, weights.clone());
                     then(Ok(()));
                 }
@@ -88,13 +95,18 @@ impl Session {
             .with_value(|engine| engine.start(work, listener));
     }
 
-    /// Gives the engine the model of an earlier visit.
+    /// Gives the engine the model of an earlier visit; one that it does not take is dropped.
     fn hand_over(self, spec: Spec) {
-        self.question(Work::Adopt {
-            spec: Box::new(spec),
-            weights: Weights(self.weights.get_untracked()),
-            origin: Origin::Trained,
-        });
+        let weights = self.weights.get_untracked();
+        let then = {
+            let spec = spec.clone();
+            move |outcome: Result<(), String>| {
+                if outcome.is_err() {
+                    self.hold(&spec, Vec::new());
+                }
+            }
+        };
+        self.adopt(spec, weights, Origin::Trained, then);
     }
 
     fn question(self, work: Work) {

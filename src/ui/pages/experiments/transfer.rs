@@ -115,10 +115,15 @@ async fn open_file(
     if file.name().ends_with(MODEL) {
         let spec = route.link_untracked().spec;
         let weights = browser::read_bytes(file).await?;
-        session.adopt(spec.clone(), weights, move |outcome| match outcome {
-            Ok(()) => session.ask(spec.clone()),
-            Err(why) => refused(why),
-        });
+        session.adopt(
+            spec.clone(),
+            weights,
+            Origin::File,
+            move |outcome| match outcome {
+                Ok(()) => session.ask(spec.clone()),
+                Err(why) => refused(why),
+            },
+        );
         return Ok(());
     }
     let text = browser::read_text(file).await?;
@@ -137,9 +142,14 @@ async fn open_file(
         return Ok(());
     }
     let (spec, weights) = (report.spec.clone(), weights.0);
-    session.adopt(spec, weights.clone(), move |outcome| match outcome {
-        Ok(()) => show(&report, &weights),
-        Err(why) => refused(why),
-    });
+    session.adopt(
+        spec,
+        weights.clone(),
+        Origin::File,
+        move |outcome| match outcome {
+            Ok(()) => show(&report, &weights),
+            Err(why) => refused(why),
+        },
+    );
     Ok(())
 }
