@@ -91,7 +91,9 @@ fn tick(
     let change = move |_| {
         let mut chosen = chosen.get_untracked();
         match chosen.iter().position(|other| *other == name) {
-            Some(place) => drop(chosen.remove(place)),
+            Some(place) => {
+                chosen.remove(place);
+            }
             None => chosen.push(name),
         }
         let ticked = chosen.join(".");
