@@ -38,8 +38,12 @@ pub async fn run(work: &Work, host: &impl Host) {
             };
             host.emit(last);
         }
-        Work::Adopt { spec, weights } => {
-            let last = match explore::keep_restored(spec, &weights.0) {
+        Work::Adopt {
+            spec,
+            weights,
+            origin,
+        } => {
+            let last = match explore::keep_file(spec, *origin, &weights.0) {
                 Ok(()) => Event::Done,
                 Err(error) => Event::Failed(error.to_string()),
             };

@@ -12,7 +12,7 @@ use crate::experiments::{
         report::{DataReport, DataSpec},
         table::Outline,
     },
-    explore::Answer,
+    explore::{Answer, Origin},
     live::{Command, Tick},
     online_run::{OnlineRun, OnlineSpec},
     record::Record,
@@ -77,6 +77,8 @@ pub enum Work {
         spec: Box<Spec>,
         /// The model.
         weights: Weights,
+        /// Where the page has it from.
+        origin: Origin,
     },
     /// Runs the live demonstration until it is cancelled.
     Live,

@@ -18,10 +18,11 @@ use crate::{
         error::IdentificationError,
         identifier::{self, Identifier},
         learned::{LearnedError, LearnedModel},
+        least_squares::{Noise, fit},
     },
     learners::{Adapted, LearnerError, Model},
     random::generator,
-    systems::{Field, Parameter, Samples, Split, System, SystemError, Task},
+    systems::{Field, Parameter, Samples, Split, System, SystemError, Task, charges::Charges},
 };
 
 /// Pairs of true and predicted targets that a report keeps.
@@ -56,6 +57,9 @@ pub enum EvaluationError {
     /// No model of these settings is at hand.
     #[error("there is no model of these settings yet; train one")]
     NotTrained,
+    /// A model of other settings or another system.
+    #[error("the model does not fit: {0}")]
+    OtherModel(String),
     /// The adapted model left the finite numbers.
     #[error(
         "the adapted model predicts numbers that are not finite; give other or more shots, or train with a lower learning rate"
@@ -252,8 +256,29 @@ pub fn adapt(
         }),
         predictions: pairs(&truth, &few_shot)?,
         target: (target.symbol.to_owned(), target.unit.to_owned()),
+        floor: charges(spec).and_then(|charges| noise_floor(&charges, spec.noise, &trial)),
     };
     Ok((adaptation, from_shots))
+}
+
+/// The charges of an experiment on charges.
+fn charges(spec: &Spec) -> Option<Charges> {
+    let charges = Charges::by_name(&spec.system)?;
+    match spec.places.is_empty() {
+        true => Some(charges),
+        false => charges.moved(&spec.places).ok(),
+    }
+}
+
+/// What the noise leaves to the best of models: charges fitted with their true potentials.
+pub fn noise_floor(charges: &Charges, noise: f64, trial: &Trial) -> Option<f64> {
+    if noise == 0.0 {
+        return None;
+    }
+    let features = charges.features(&trial.inputs);
+    let fitted = fit(&features, &trial.targets, None, Noise::Known(noise)).ok()?;
+    let predicted = charges.features(&trial.rest_inputs()) * fitted.weights;
+    Some(ErrorSize::of(&trial.rest_targets(), predicted.as_slice()).mse)
 }
 
 /// Some of the pairs of true and predicted targets, evenly chosen.

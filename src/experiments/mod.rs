@@ -14,6 +14,8 @@ pub mod evaluate;
 pub mod explore;
 pub mod figures;
 pub mod follow;
+#[cfg(test)]
+mod fuzz;
 pub mod identifiers;
 pub mod link;
 pub mod list_file;
@@ -30,3 +32,4 @@ pub mod spec;
 pub mod table;
 pub mod training;
 pub mod tuning;
+pub mod view;

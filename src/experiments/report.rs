@@ -67,6 +67,9 @@ pub struct Adaptation {
     pub predictions: Vec<(f64, f64)>,
     /// The target's symbol and unit.
     pub target: (String, String),
+    /// Mean squared error that the noise of the shots leaves to a perfect model, where that is known.
+    #[serde(default)]
+    pub floor: Option<f64>,
 }
 
 /// How well samples tell the parameters apart.

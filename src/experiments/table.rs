@@ -10,16 +10,13 @@ use rand::RngExt as _;
 use web_time::Instant;
 
 use super::{
-    evaluate::{EvaluationError, Trial, known_parameters},
+    evaluate::{EvaluationError, Trial, known_parameters, noise_floor},
     record::{Record, Summary},
     report::ErrorSize,
 };
 use crate::{
     identification::{
-        by_map::identify_by_map,
-        identifier::Identifier,
-        learned::LearnedModel,
-        least_squares::{Noise, fit},
+        by_map::identify_by_map, identifier::Identifier, learned::LearnedModel,
         trials::test_environment,
     },
     learners::{Adapted, LearnerError, METHODS, Model, Settings, method},
@@ -299,7 +296,8 @@ impl Evaluator {
                 .map(|values| relative_error(parameters, &phi, &values))
                 .filter(|error| error.is_finite()),
             zero_shot: zero_shot.map(|error| error.mse),
-            floor: floor(cell, &trial),
+            floor: Charges::by_name(&cell.system)
+                .and_then(|charges| noise_floor(&charges, cell.noise, &trial)),
         })
     }
 
@@ -372,21 +370,6 @@ pub fn relative_error(parameters: &[Parameter], truth: &[f64], estimates: &[f64]
     };
     let all = parameters.iter().zip(truth).zip(estimates);
     all.map(error).sum::<f64>() / parameters.len().max(1) as f64
-}
-
-/// What the noise leaves to the best of models: charges fitted with their true potentials.
-fn floor(cell: &Cell, trial: &Trial) -> Option<f64> {
-    let charges = match cell.system.as_str() {
-        _ if cell.noise == 0.0 => None,
-        "charges-dipole" => Some(Charges::dipole()),
-        "charges-pair" => Some(Charges::pair()),
-        "charges-quadrupole" => Some(Charges::quadrupole()),
-        _ => None,
-    }?;
-    let features = charges.features(&trial.inputs);
-    let fitted = fit(&features, &trial.targets, None, Noise::Known(cell.noise)).ok()?;
-    let predicted = charges.features(&trial.rest_inputs()) * fitted.weights;
-    Some(ErrorSize::of(&trial.rest_targets(), predicted.as_slice()).mse)
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! The charts of a report.
 
 use crate::{
-    charts::{self, Axis, Chart, Hue, LineChart, ScatterChart, Series, Table, number},
+    charts::{
+        self, Axis, BarChart, BarSeries, Chart, Hue, Level, LineChart, ScatterChart, Series, Table,
+        number,
+    },
     experiments::report::{Adaptation, Conditioning, Identified, Motion},
 };
 
@@ -68,6 +71,32 @@ pub fn plan_chart(curve: &[(usize, f64, f64)]) -> Chart {
             Series::new("random points", Hue::Neutral, line(|at| at.2)),
         ],
         ..LineChart::default()
+    })
+}
+
+/// Identified parameters in units of the true ones, so that all fit one axis.
+pub fn identified_chart(method: &str, identified: &[Identified]) -> Chart {
+    let relative = |value: fn(&Identified) -> f64| {
+        let relative = |found: &Identified| value(found) / found.truth;
+        identified.iter().map(relative).collect::<Vec<_>>()
+    };
+    let errors = relative(|found| 2.0 * found.standard_error);
+    Chart::Bars(BarChart {
+        title: "Identified over true, ± 2 standard errors".to_owned(),
+        category: "parameter".to_owned(),
+        y: Axis::linear("identified / true", ""),
+        categories: identified.iter().map(|i| i.symbol.clone()).collect(),
+        series: vec![BarSeries {
+            name: method.to_owned(),
+            hue: Hue::of_method(method),
+            values: relative(|found| found.estimate),
+            errors: errors.into_iter().map(f64::abs).collect(),
+        }],
+        levels: vec![Level {
+            value: 1.0,
+            label: "true".to_owned(),
+            hue: Hue::Oracle,
+        }],
     })
 }
 
@@ -160,5 +189,24 @@ mod tests {
         assert!(text.contains("rank 1, condition number 1"), "{text}");
         adaptation.identified[1].determined = true;
         assert!(!conditioning_text(&adaptation).contains("not determine"));
+    }
+
+    #[test]
+    fn identified_parameters_stand_beside_the_true_ones_with_error_bars() {
+        let found = |symbol: &str, truth: f64, estimate: f64| Identified {
+            name: symbol.to_owned(),
+            symbol: symbol.to_owned(),
+            unit: "C".to_owned(),
+            truth,
+            estimate,
+            standard_error: 0.1,
+            determined: true,
+        };
+        let chart = identified_chart("camel", &[found("a", 2.0, 2.2), found("b", -4.0, -4.0)]);
+        let words = charts::describe(&chart);
+        assert!(words.contains("a 1.1 ± 0.1"), "{words}");
+        assert!(words.contains("b 1 ± 0.05"), "{words}");
+        let svg = charts::to_svg(&chart, &charts::Theme::light(), (600, 300)).unwrap();
+        assert!(svg.contains("true"), "{svg}");
     }
 }

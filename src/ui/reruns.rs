@@ -4,7 +4,10 @@
 use gloo::events::EventListener;
 use leptos::prelude::*;
 
-use super::{keeper::FORGET, storage};
+use super::{
+    keeper::{self, FORGET},
+    storage,
+};
 use crate::{
     engine::{
         client::Engine,
@@ -47,30 +50,20 @@ pub struct Reruns {
 }
 
 impl Reruns {
-    /// None yet.
-    pub fn new() -> Self {
-        Self {
+    /// What was found at the last visit; what is found now is kept for the next.
+    pub fn follow() -> Self {
+        let kept = storage::get(KEPT).and_then(|text| serde_json::from_str(&text).ok());
+        let reruns = Self {
             engines: StoredValue::new_local(Vec::new()),
             entries: RwSignal::default(),
-            records: RwSignal::default(),
+            records: RwSignal::new(kept.unwrap_or_default()),
             not_kept: RwSignal::default(),
-        }
-    }
-
-    /// With the records of the last visit; keeps new ones for the next.
-    pub fn follow() -> Self {
-        let reruns = Self::new();
-        let kept = storage::get(KEPT).and_then(|text| serde_json::from_str(&text).ok());
-        reruns.records.set(kept.unwrap_or_default());
+        };
         Effect::new(move || {
             let records = reruns.records.get();
-            if records.is_empty() {
-                storage::remove(KEPT);
-            } else if let Ok(text) = serde_json::to_string(&records) {
-                let outcome = storage::put(KEPT, &text);
-                let problem = outcome.err().unwrap_or_default();
-                reruns.not_kept.set(problem.to_owned());
-            }
+            let outcome = keeper::keep_json(KEPT, (!records.is_empty()).then_some(&records));
+            let problem = outcome.err().unwrap_or_default();
+            reruns.not_kept.set(problem.to_owned());
         });
         EventListener::new(&window(), FORGET, move |_| reruns.forget()).forget();
         reruns
@@ -214,12 +207,6 @@ impl Reruns {
             });
             records.push(record);
         });
-    }
-}
-
-impl Default for Reruns {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::experiments::{bench_accuracy::Accuracy, link::LONGEST_VIEW};
+use crate::experiments::{bench_accuracy::Accuracy, fuzz, link::LONGEST_VIEW};
 
 fn sheet() -> Sheet {
     let pairs = FIRST_SYSTEMS.map(|system| FIRST_METHODS.map(|method| (system, method)));
@@ -107,4 +107,19 @@ fn a_damaged_link_or_file_is_refused() {
 fn two_machines_are_compared_by_ratios() {
     let table = sheet().table(Some(&sheet()));
     assert_eq!(table.rows[0][6..], ["1", "1"]);
+}
+
+#[test]
+fn a_hundred_thousand_damaged_links_and_files_never_panic() {
+    let positive = |sheet: &Sheet| sheet.speeds().all(|speed| speed.steps_per_second > 0.0);
+    fuzz::damaged(&sheet().write(), |text| {
+        assert!(Sheet::read(text).is_none_or(|sheet| positive(&sheet)));
+    });
+    fuzz::damaged(&serde_json::to_string(&sheet()).unwrap(), |text| {
+        if let Ok(sheet) = Sheet::from_json(text) {
+            assert!(sheet.speeds().next().is_some());
+            sheet.table(Some(&sheet));
+            sheet.slopes();
+        }
+    });
 }

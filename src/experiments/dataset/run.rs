@@ -116,6 +116,7 @@ fn adapt(
         conditioning: None,
         predictions: pairs(&rest.targets, &predicted)?,
         target: (name.to_owned(), unit.to_owned()),
+        floor: None,
     })
 }
 

@@ -167,6 +167,43 @@ fn what_was_ignored_or_corrected_is_listed() {
     }
 }
 
+/// What a link says of one thing, as `tests/golden/links.txt` writes it.
+fn said(link: &Link, key: &str) -> String {
+    let list = |numbers: &mut dyn Iterator<Item = f64>| {
+        let numbers: Vec<_> = numbers.map(|number| number.to_string()).collect();
+        numbers.join(",")
+    };
+    let spec = &link.spec;
+    match key {
+        "page" => link.page.name().to_owned(),
+        "system" => spec.system.clone(),
+        "method" => spec.method.clone(),
+        "device" => spec.device.to_string(),
+        "run" => u8::from(link.run).to_string(),
+        "view" => link.view.replace(' ', "+"),
+        "phi" => list(&mut spec.phi.iter().copied()),
+        "points" => list(&mut spec.points.iter().flatten().copied()),
+        "places" => list(&mut spec.places.iter().flatten().copied()),
+        number => {
+            let number = NUMBERS.iter().find(|n| n.key == number).unwrap();
+            (number.get)(spec).to_string()
+        }
+    }
+}
+
+#[test]
+fn links_that_people_have_kept_still_mean_the_same() {
+    let kept = include_str!("../../../tests/golden/links.txt");
+    let kept = kept.lines().filter(|line| !line.starts_with("# "));
+    for (text, meaning) in kept.map(|line| line.split_once(" => ").unwrap()) {
+        let (link, remarks) = Link::read(text);
+        assert_eq!(remarks, [], "{text}");
+        for (key, value) in meaning.split(' ').map(|pair| pair.split_once('=').unwrap()) {
+            assert_eq!(said(&link, key), value, "{key} of {text}");
+        }
+    }
+}
+
 #[test]
 fn an_empty_link_is_the_front_page_without_a_remark() {
     let (link, remarks) = Link::read("");

@@ -14,12 +14,8 @@ use crate::{
         pages::{
             chooser::Chooser,
             experiments::{
-                adaptive::Adaptive,
-                comparison::Comparison,
-                explorer::Explorer,
-                run_panel::{RunPanel, SharePanel},
-                settings::SettingsForm,
-                transfer::Transfer,
+                adaptive::Adaptive, comparison::Comparison, explorer::Explorer,
+                run_panel::RunPanel, settings::SettingsForm, transfer::Transfer,
             },
         },
         route::Route,
@@ -59,7 +55,7 @@ pub fn Experiments() -> impl IntoView {
             page: Page::Experiments,
             spec,
             run: false,
-            view: route.link_untracked().view,
+            ..route.link_untracked()
         })
     };
     let name = Memo::new(move |_| spec.with(|spec| spec.system.clone()));
@@ -81,14 +77,13 @@ pub fn Experiments() -> impl IntoView {
         <div class="split">
             <aside class="split__aside stack">
                 <SettingsForm spec=spec change=Callback::new(change) />
-                <SharePanel spec=spec />
             </aside>
             <div class="stack">
                 <RunPanel spec=spec />
                 {explorer}
                 <Adaptive system=name />
                 <Comparison spec=spec />
-                <Transfer />
+                <Transfer spec=spec />
             </div>
         </div>
     }

@@ -49,12 +49,7 @@ pub fn Explorer(
         session.status.track();
         session.ask(question.get());
     });
-    let answer = Memo::new(move |_| {
-        let asked = question.get();
-        session.answer.get().filter(|answer| {
-            answer.spec.system == asked.system && answer.spec.method == asked.method
-        })
-    });
+    let answer = Memo::new(move |_| question.with(|asked| session.answer_for(asked)));
     let edit = move |change: &dyn Fn(&mut Draft)| {
         let link = route.link_untracked();
         let mut draft = Draft::from(link.spec.clone());
@@ -63,7 +58,7 @@ pub fn Explorer(
             page: Page::Experiments,
             spec: draft.corrected().0,
             run: false,
-            view: link.view,
+            ..link
         });
     };
     let place = Callback::new(move |points: Vec<[f64; 2]>| {
@@ -74,7 +69,7 @@ pub fn Explorer(
         <section class="card stack" id="environment" aria-label="A new environment">
             <div class="stack stack--tight">
                 <h2>"A new environment"</h2>
-                <p class="small muted" id="origin">{move || origin_text(answer.get().as_ref(), &question.get())}</p>
+                <p class="small muted" id="origin">{move || origin_text(answer.get().as_ref(), &question.get(), session.lacks_model())}</p>
             </div>
             <div class="explore">
                 <Parameters parameters=parameters setting=setting />
@@ -182,7 +177,8 @@ fn Planned(
 #[component]
 fn NoAnswer() -> impl IntoView {
     let session = expect_context::<Session>();
-    let silent = move || session.no_answer.with(|why| !why.is_empty());
+    // The line under the heading says it already.
+    let silent = move || session.no_answer.with(|why| !why.is_empty()) && !session.lacks_model();
     view! {
         <Show when=silent>
             <Notice tone=Tone::Info title="No answer for these settings">
@@ -193,16 +189,26 @@ fn NoAnswer() -> impl IntoView {
     .into_any()
 }
 
-fn origin_text(answer: Option<&Answer>, asked: &Spec) -> String {
-    match answer {
-        None => "Loading a model that came with the site …".to_owned(),
-        Some(answer) if !answer.spec.trains_like(asked) => {
-            "Shown is a model of other settings; press Train for one of these.".to_owned()
+fn origin_text(answer: Option<&Answer>, asked: &Spec, lacks_model: bool) -> &'static str {
+    let Some(answer) = answer else {
+        return match lacks_model {
+            true => "No model of these settings yet; press Train.",
+            false => "Loading a model that came with the site …",
+        };
+    };
+    match answer.origin {
+        _ if lacks_model || !answer.spec.trains_like(asked) => {
+            "Shown is a model of other settings; press Train for one of these."
         }
-        Some(Answer {
-            origin: Origin::Shipped,
-            ..
-        }) => "Answers a model that came with the site, trained with these settings. Move anything: it adapts at once. Press Train to make your own.".to_owned(),
-        Some(_) => "Answers the model that you trained. Move anything: it adapts at once.".to_owned(),
+        Origin::Shipped => {
+            "Answers a model that came with the site, trained with these settings. Move anything: it adapts at once. Press Train to make your own."
+        }
+        Origin::Trained => "Answers the model that you trained. Move anything: it adapts at once.",
+        Origin::File if answer.picture.is_none() => {
+            "Shown is what the file says. It came without its model; press Train to make one."
+        }
+        Origin::File => {
+            "Answers the model of the file that you opened. Move anything: it adapts at once."
+        }
     }
 }
