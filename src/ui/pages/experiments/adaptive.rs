@@ -195,7 +195,7 @@ fn mass_chart(run: &OnlineRun, method: &str, Words { mass, .. }: Words) -> Chart
     let estimate = if bands.is_empty() {
         Series::new(method, hue, line)
     } else {
-        Series::new(&format!("{method}, ± 2 standard errors"), hue, line).with_band(bands)
+        Series::new(format!("{method}, ± 2 standard errors"), hue, line).with_band(bands)
     };
     let truth = |p: &OnlinePoint| [p.time, p.truth];
     let mark = |&at: &f64| Mark {
