@@ -186,6 +186,15 @@ impl Link {
             };
             remarks.extend(outcome.err());
         }
+        // Own data have other tasks.
+        if page != Page::Data
+            && let Err(fault) = draft.check_rank()
+        {
+            if let SpecError::Rank { tasks, .. } = fault {
+                draft.rank = tasks;
+            }
+            remarks.push(Remark(format!("{fault}; it was corrected")));
+        }
         let (spec, faults) = draft.corrected();
         remarks.extend(
             faults
@@ -396,6 +405,10 @@ mod tests {
         if system == "charges-pair" {
             draft.places = vec![[-1.5, 0.5], [1.25, -0.1]];
         }
+        if let Err(SpecError::Rank { tasks, .. }) = draft.check_rank() {
+            draft.rank = tasks;
+        }
+        draft.shots = draft.shots.max(draft.rank);
         draft.check().unwrap()
     }
 
@@ -475,6 +488,19 @@ mod tests {
         ] {
             assert!(said.iter().any(|s| s.contains(part)), "{part} in {said:?}");
         }
+    }
+
+    #[test]
+    fn what_no_training_could_use_is_corrected_before_it_starts() {
+        let (link, remarks) =
+            Link::read("#/experiments?v=1&system=cartpole&method=camel&rank=9&shots=2&batch=1");
+        let said: Vec<_> = remarks.iter().map(Remark::to_string).collect();
+        assert!(said[0].contains("batch must be between 2"), "{said:?}");
+        assert!(said[1].contains("rank must be at most"), "{said:?}");
+        assert!(said[2].contains("shots must be at least"), "{said:?}");
+        assert_eq!((said.len(), link.spec.shots), (3, link.spec.rank));
+        let (own, remarks) = Link::read("#/data?v=1&rank=9");
+        assert_eq!((own.spec.rank, remarks), (9, vec![]));
     }
 
     #[test]

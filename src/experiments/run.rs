@@ -57,6 +57,7 @@ pub async fn run(spec: &Spec, host: &impl Host) {
 }
 
 async fn experiment(spec: &Spec, host: &impl Host) -> Result<Report, Stop> {
+    spec.check_rank()?;
     let system = spec.physics()?;
     // Moved charges make other data.
     let name = match spec.places.is_empty() {
@@ -194,5 +195,96 @@ pub(super) async fn breathe(host: &impl Host) -> Result<(), Stop> {
         Err(Stop::Cancelled)
     } else {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{cell::RefCell, time::Duration};
+
+    use super::*;
+    use crate::{experiments::live::Command, systems};
+
+    /// Keeps what it is told.
+    #[derive(Default)]
+    struct Ear(RefCell<Vec<Event>>);
+
+    impl Host for Ear {
+        fn emit(&self, event: Event) {
+            self.0.borrow_mut().push(event);
+        }
+
+        fn cancelled(&self) -> bool {
+            false
+        }
+
+        async fn breathe(&self) {}
+
+        async fn sleep(&self, _: Duration) {}
+
+        async fn read(&self, file: &str) -> Result<Vec<u8>, String> {
+            Err(file.to_owned())
+        }
+
+        fn commands(&self) -> Vec<Command> {
+            Vec::new()
+        }
+    }
+
+    /// What the host heard of a short training, and how that went.
+    fn trained(settings: &Settings) -> (Vec<String>, Trained) {
+        let (system, ear) = (systems::by_name("pendulum").unwrap(), Ear::default());
+        let tasks = pollster::block_on(make_tasks(system.as_ref(), 0, &ear));
+        let Ok(tasks) = tasks else {
+            panic!("no tasks");
+        };
+        let trained = pollster::block_on(train(settings, 0, &tasks, &Device::flex(), &ear));
+        let Ok(trained) = trained else {
+            panic!("no model");
+        };
+        let notes = ear
+            .0
+            .into_inner()
+            .into_iter()
+            .filter_map(|event| match event {
+                Event::Note(note) => Some(note),
+                _ => None,
+            });
+        (notes.collect(), trained)
+    }
+
+    fn settings() -> Settings {
+        Settings {
+            steps: 600,
+            batch: 20,
+            ..Settings::new("pendulum", "camel").unwrap()
+        }
+    }
+
+    #[test]
+    fn the_host_hears_of_a_schedule_that_was_shortened() {
+        let (notes, trained) = trained(&Settings {
+            learning_rate: 1e-7,
+            weight_decay: 0.0,
+            ..settings()
+        });
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        assert!(notes[0].contains("shortened"), "{notes:?}");
+        assert!(trained.steps < 600, "{}", trained.steps);
+    }
+
+    /// With a decay of 3, weights double in every step at the rate 1 and shrink at the rate 0.3.
+    #[test]
+    fn the_host_hears_of_a_restart_and_steps_are_counted_from_it() {
+        let (notes, trained) = trained(&Settings {
+            learning_rate: 1.0,
+            weight_decay: 3.0,
+            ..settings()
+        });
+        assert!(notes[0].contains("restarted"), "{notes:?}");
+        assert!(trained.steps <= 600, "{}", trained.steps);
+        let steps: Vec<_> = trained.losses.iter().map(|(step, _)| *step).collect();
+        assert!(steps.is_sorted_by(|a, b| a < b), "{steps:?}");
+        assert_eq!(steps.last(), Some(&trained.steps));
     }
 }
