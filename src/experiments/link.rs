@@ -473,9 +473,10 @@ mod tests {
              &optimiser=sgd&first_order=1",
         );
         let said: Vec<_> = remarks.iter().map(Remark::to_string).collect();
-        assert_eq!(link.spec.rank, 16);
+        assert_eq!(link.spec.rank, 4);
         for part in [
             "rank must be between 1 and 16, but is 99",
+            "rank must be at most 4, the number of training tasks of cartpole, but is 16",
             "'colour' is not a setting",
             "steps must be",
             "run must be 0 or 1",
