@@ -15,11 +15,15 @@ use camel_lab::{
         device::{self, gpu},
         protocol::DeviceUsed,
     },
-    experiments::{link::Link, spec::Spec},
+    experiments::{link::Link, run::Stop, spec::Spec},
     learners::{METHODS, Settings, Trainer},
     systems::{Samples, Task},
 };
+use support::Recorder;
 use wasm_bindgen_test::{console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
+
+#[allow(dead_code, reason = "only the recorder is used here")]
+mod support;
 
 wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
@@ -99,7 +103,8 @@ async fn used(device: &str) -> DeviceUsed {
     let text =
         format!("#/experiments?v=1&system=charges-pair&width=3&depth=1&batch=8&device={device}");
     let spec: Spec = Link::read(&text).0.spec;
-    device::choose(&spec, &tasks()).await.1
+    let chosen = device::choose(&spec, &tasks(), &Recorder::default()).await;
+    chosen.unwrap().1
 }
 
 #[wasm_bindgen_test]
@@ -108,6 +113,15 @@ async fn a_wish_is_granted_and_auto_measures() {
     assert_eq!(used("cpu").await.name, "cpu");
     let auto = used("auto").await;
     assert!(auto.reason.contains("ms a step"), "{}", auto.reason);
+}
+
+#[wasm_bindgen_test]
+async fn a_measurement_can_be_cancelled() {
+    let spec = Link::read("#/experiments?v=1&system=charges-pair&width=3&depth=1&device=auto");
+    let recorder = Recorder::default();
+    recorder.cancel.set(true);
+    let outcome = device::choose(&spec.0.spec, &tasks(), &recorder).await;
+    assert_eq!(outcome.err(), Some(Stop::Cancelled));
 }
 
 #[wasm_bindgen_test]

@@ -20,6 +20,17 @@ fn robots_reach_the_golden_states() {
     assert!(deviation < 1e-9, "{deviation}");
 }
 
+#[wasm_bindgen_test]
+fn fields_have_the_golden_potentials() {
+    for (field, deviation) in systems::golden::field_deviations().unwrap() {
+        console_log!("{field}: {deviation:e} V from the golden potentials");
+        assert!(
+            deviation < systems::golden::allowed_deviation(&field),
+            "{field}"
+        );
+    }
+}
+
 /// Seconds that the tasks of a split take.
 fn seconds(system: &dyn systems::System, split: Split) -> f64 {
     let start = Instant::now();

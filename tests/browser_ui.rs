@@ -16,8 +16,8 @@ use camel_lab::{
         browser::{Throttle, now},
         canvas::{Actor, Scene},
         components::{
-            ChartView, DataTable, DropZone, FieldCanvas, Notice, NumberField, ProgressBar,
-            RobotCanvas, SelectField, ShareBox, Slider, Tone,
+            ChartTools, ChartView, DataTable, DropZone, FieldCanvas, Notice, NumberField,
+            ProgressBar, RobotCanvas, SelectField, ShareBox, Slider, Tone,
         },
         entry::Range,
     },
@@ -336,6 +336,21 @@ async fn points_are_placed_moved_and_removed_by_pointer_and_keyboard() {
         settled().await;
         assert_eq!(points.get_untracked().len(), left, "after {key}");
     }
+}
+
+#[wasm_bindgen_test]
+async fn a_field_is_a_table_and_a_file_too() {
+    let place = place();
+    let field = FieldChart::sample([[-1.0, 0.0], [1.0, 1.0]], 20, |[x, y]| x + y);
+    let chart = Signal::stored(Chart::Field(field));
+    let _page = mount_to(place.clone(), move || {
+        view! { <ChartTools chart=chart canvas=NodeRef::new() /> }
+    });
+    settled().await;
+    find::<HtmlElement>(&place, "details.details > summary").click();
+    sleep(200).await;
+    assert_eq!(count(&place, "tbody tr"), 200);
+    assert_eq!(count(&place, ".menu__list button"), 3);
 }
 
 #[wasm_bindgen_test]

@@ -12,10 +12,11 @@ use std::time::{Duration, Instant};
 use camel_lab::{
     engine::{
         native::Job,
-        protocol::{Event, Work, decode, encode},
+        protocol::{Event, Progress, Work, decode, encode},
     },
     experiments::{
-        data_cache, dataset::report::DataSpec, link::Link, live::Command, run::run, spec::Draft,
+        data_cache, dataset::report::DataSpec, link::Link, live::Command, report::Partial,
+        run::run, spec::Draft,
     },
     learners::weights,
 };
@@ -227,6 +228,55 @@ fn a_run_gives_its_weights_and_the_second_one_does_not_make_the_data_again() {
 }
 
 #[test]
+fn plates_are_solved_once_however_many_runs_follow() {
+    let made = |system: &str| {
+        let link = format!("#/experiments?v=1&system={system}&steps=2&width=2&depth=1&device=cpu");
+        let recorder = support::Recorder::default();
+        pollster::block_on(run(&Link::read(&link).0.spec, &recorder));
+        let events = recorder.events.into_inner();
+        assert!(
+            matches!(events.last(), Some(Event::Finished(_))),
+            "{events:?}"
+        );
+        let is_making = |event: &&Event| matches!(event, Event::Partial(Partial::Making { .. }));
+        events.iter().filter(is_making).count()
+    };
+    assert!(made("capacitor") > 0);
+    assert!(made("capacitor-eps") > 0 && made("charges-pair") > 0);
+    for system in ["capacitor", "capacitor-eps", "charges-pair"] {
+        assert_eq!(made(system), 0, "{system}");
+    }
+}
+
+#[test]
+fn a_run_is_cancelled_while_its_plates_are_solved() {
+    let (link, _) = Link::read("#/experiments?v=1&system=capacitor&device=cpu");
+    let job = Job::start(Work::Experiment(link.spec));
+    let first = job.events.recv().unwrap();
+    assert!(
+        matches!(first, Event::Partial(Partial::Making { done: 0, of: 10 })),
+        "{first:?}"
+    );
+    job.cancel();
+    let rest: Vec<_> = job.events.iter().collect();
+    assert!(matches!(rest.last(), Some(Event::Cancelled)), "{rest:?}");
+    let has_data = |event: &Event| matches!(event, Event::Partial(Partial::Data { .. }));
+    assert!(!rest.iter().any(has_data), "{rest:?}");
+}
+
+#[test]
+fn any_number_of_charges_is_learned_wherever_a_visitor_puts_them() {
+    let link = "#/experiments?v=1&system=charges-pair&rank=3&steps=2000&device=cpu&phi=2+3+-4&places=-1.1,0+1.1,0+0,-0.25";
+    let report = pollster::block_on(support::report_of(link));
+    let identified = &report.adaptation.identified;
+    assert_eq!(identified.len(), 3);
+    for (charge, truth) in identified.iter().zip([2.0, 3.0, -4.0]) {
+        assert_eq!(charge.truth, truth);
+        assert!((charge.estimate - truth).abs() < 0.1, "{charge:?}");
+    }
+}
+
+#[test]
 fn a_native_run_repeats_the_golden_losses() {
     let report = pollster::block_on(support::report_of(golden::LINK));
     if std::env::var_os("CAMEL_LAB_GOLDEN").is_some() {
@@ -249,6 +299,62 @@ fn a_job_is_cancelled_within_a_tenth_of_a_second() {
         "{:?}",
         asked.elapsed()
     );
+}
+
+/// The events of a run that is cancelled as soon as one of them is reached.
+fn cancelled_at(link: &str, reached: fn(&Event) -> bool) -> Vec<Event> {
+    let recorder = support::Recorder {
+        cancel_at: Some(reached),
+        ..support::Recorder::default()
+    };
+    pollster::block_on(run(&Link::read(link).0.spec, &recorder));
+    let events = recorder.events.into_inner();
+    assert!(events.iter().any(reached), "{events:?}");
+    events
+}
+
+#[test]
+fn a_run_is_cancelled_while_its_data_are_made() {
+    let making = |event: &Event| matches!(event, Event::Partial(Partial::Making { .. }));
+    let events = cancelled_at("#/experiments?v=1&system=capacitor&device=cpu", making);
+    assert_eq!(events.last(), Some(&Event::Cancelled));
+    assert_eq!(events.iter().filter(|event| making(event)).count(), 1);
+    assert!(data_cache::find("capacitor", 0).is_none());
+}
+
+#[test]
+fn a_run_is_cancelled_between_training_and_evaluation() {
+    let link = "#/experiments?v=1&system=cartpole&steps=2&device=cpu";
+    let events = cancelled_at(link, |event| matches!(event, Event::Weights(_)));
+    assert_eq!(events.last(), Some(&Event::Cancelled));
+    let evaluated = |event: &Event| matches!(event, Event::Partial(Partial::Adapted(_)));
+    assert!(!events.iter().any(evaluated), "{events:?}");
+}
+
+#[test]
+fn a_slow_training_tells_how_far_it_is_before_it_knows_a_loss() {
+    let link =
+        "#/experiments?v=1&system=cartpole&steps=200000&width=128&depth=6&batch=4000&device=cpu";
+    let events = cancelled_at(link, |event| matches!(event, Event::Progress(_)));
+    let [
+        ..,
+        Event::Progress(Progress { step, loss, .. }),
+        Event::Cancelled,
+    ] = events.as_slice()
+    else {
+        panic!("{events:?}")
+    };
+    assert!(*step < 1_000 && loss.is_nan(), "step {step}, loss {loss}");
+}
+
+#[test]
+fn a_paused_demonstration_says_that_it_lives() {
+    let job = Job::start(Work::Live);
+    job.command(Command::Paused(true));
+    let next = || job.events.recv_timeout(Duration::from_secs(60)).unwrap();
+    while next() != Event::Alive {}
+    job.cancel();
+    while !matches!(job.events.recv().unwrap(), Event::Cancelled) {}
 }
 
 #[test]

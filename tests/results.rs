@@ -11,8 +11,10 @@ use std::{collections::BTreeSet, fs, sync::Arc};
 
 use camel_lab::{
     experiments::{
+        compare::Results,
+        figures::{Curve, FIGURES},
         record::{Printed, Record},
-        table::{Cell, Evaluator, Made},
+        table::{Cell, Evaluator, Made, plan},
         training::train,
     },
     learners::{METHODS, Model, Settings, weights},
@@ -117,36 +119,118 @@ fn the_committed_table_is_of_todays_settings() {
     }
 }
 
-/// What `camel table` says on standard error, and whether it succeeded.
-fn camel_table(arguments: &[&str]) -> (bool, String) {
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_camel"))
-        .arg("table")
-        .args(arguments)
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    (output.status.success(), text)
+fn read<T: serde::de::DeserializeOwned>(name: &str) -> T {
+    let text = fs::read_to_string(format!("public/results/{name}.json")).unwrap();
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}.json: {error}"))
+}
+
+fn results() -> Results {
+    Results {
+        records: table(),
+        printed: read("paper"),
+        remarks: read("remarks"),
+        curves: read("figures"),
+        paper_times: read("paper-times"),
+        left_out: read("left-out"),
+    }
+}
+
+fn all_names() -> (Vec<String>, Vec<String>) {
+    let systems = systems::NAMES.map(str::to_owned).to_vec();
+    let methods = METHODS
+        .iter()
+        .map(|method| method.name.to_owned())
+        .collect();
+    (systems, methods)
 }
 
 #[test]
-fn what_cannot_be_done_is_named_before_anything_is_trained() {
-    let corrupt = std::env::temp_dir().join(format!("camel-lab-{}.json", std::process::id()));
-    fs::write(&corrupt, "no table").unwrap();
-    let cases = [
-        (&["--systems", "spring"][..], "'spring'"),
-        (&["--methods", "magic"], "'magic'"),
-        (&["--trials", "0"], "trials must be 1 or more"),
-        (&["--shots", "0"], "shots must be 1 or more"),
-        (&["--noise", "NaN"], "noise must be 0 or more"),
-        (&["--set", "stepz=3"], "stepz"),
-        (&["--json", "/no/such/folder/table.json"], "/no/such/folder"),
-        (&["--json", corrupt.to_str().unwrap()], "left as it is"),
-    ];
-    for (arguments, expected) in cases {
-        let (success, text) = camel_table(arguments);
-        assert!(!success && text.contains(expected), "{arguments:?}: {text}");
-        assert!(!text.contains("trained"), "{arguments:?}: {text}");
+fn every_cell_of_the_tables_is_there_or_left_out_for_a_reason() {
+    let Results {
+        records, left_out, ..
+    } = results();
+    let (systems, methods) = all_names();
+    let trainings = plan(&systems, &methods, &[], None, &[], TABLE_SEED).unwrap();
+    let is_left_out = |cell: &Cell| {
+        left_out.iter().any(|out| {
+            (&out.system, &out.method) == (&cell.system, &cell.method)
+                && out.shots.is_none_or(|shots| shots == cell.shots)
+                && out.noise.is_none_or(|noise| noise == cell.noise)
+                && !out.reason.is_empty()
+        })
+    };
+    let is_there = |cell: &Cell| {
+        let mut records = records.iter();
+        records.any(|r| cell.names(r) && (r.seed, r.mse.n) == (cell.seed, cell.trials))
+    };
+    let cells = trainings.iter().flat_map(|training| &training.cells);
+    let missing: Vec<_> = cells
+        .filter(|cell| !is_there(cell) && !is_left_out(cell))
+        .map(|cell| (&*cell.system, &*cell.method, cell.shots, cell.noise))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn every_figure_that_is_worse_than_the_papers_is_said_with_its_reason() {
+    let results = results();
+    for record in results.records.iter().filter(|r| results.is_worse(r)) {
+        let title = METHODS
+            .iter()
+            .find(|m| m.name == record.method)
+            .unwrap()
+            .title;
+        let said = results.remarks(&record.system);
+        assert!(
+            said.iter()
+                .any(|line| line.starts_with(title) && line.contains("the paper's error")),
+            "{said:?} on {record:?}"
+        );
     }
-    assert_eq!(fs::read_to_string(&corrupt).unwrap(), "no table");
-    fs::remove_file(corrupt).unwrap();
+    let unexplained: Vec<_> = results
+        .unexplained()
+        .iter()
+        .map(|r| (&*r.system, &*r.method, r.shots, results.ratio(r)))
+        .collect();
+    assert!(unexplained.is_empty(), "{unexplained:?}");
+}
+
+#[test]
+fn every_remark_and_every_time_of_the_paper_is_of_a_known_method() {
+    let results = results();
+    let (systems, methods) = all_names();
+    let remarks = results.remarks.iter().map(|r| (&r.system, &r.method));
+    let left_out = results.left_out.iter().map(|r| (&r.system, &r.method));
+    for (system, method) in remarks.chain(left_out) {
+        assert!(
+            systems.contains(system) && methods.contains(method),
+            "{system} {method}"
+        );
+    }
+    assert_eq!(results.paper_times.len(), 5);
+    for time in &results.paper_times {
+        assert!(methods.contains(&time.method), "{time:?}");
+    }
+}
+
+#[test]
+fn every_figure_has_curves_and_those_of_shots_are_of_the_models_of_the_table() {
+    let Results {
+        records, curves, ..
+    } = results();
+    for figure in FIGURES {
+        let of_camel = |c: &&Curve| c.figure == figure && c.method == METHOD;
+        assert!(curves.iter().any(|c| of_camel(&c)), "no curve of {figure}");
+    }
+    for curve in &curves {
+        let name = format!("{} {} {}", curve.figure, curve.system, curve.method);
+        assert_eq!(curve.seed, TABLE_SEED, "{name}");
+        if curve.figure == "shots" {
+            let factor = curve.off_by(&records);
+            assert!(
+                factor.is_some_and(|f| f < 1.05),
+                "{name} is off by {factor:?}"
+            );
+        }
+    }
 }

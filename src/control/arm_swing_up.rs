@@ -36,6 +36,9 @@ pub(super) fn adjusted(arm: &Arm, parameters: &[f64]) -> Result<Reference, Syste
     let largest = settings.largest_input;
     let unsquash = |u: &f64| largest * (u / largest).clamp(-0.999, 0.999).atanh();
     let mut reference = Reference::arm_swing_up()?;
+    if parameters == PARAMETERS {
+        return Ok(reference);
+    }
     for stage in 1..=STAGES {
         let share = f64::from(stage) / f64::from(STAGES);
         let between: Vec<f64> = PARAMETERS

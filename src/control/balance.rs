@@ -141,6 +141,11 @@ impl UpkieLoop {
         &self.robot
     }
 
+    /// Ticks since the beginning.
+    pub fn ticks(&self) -> usize {
+        self.ticks
+    }
+
     /// Time since the beginning [s].
     pub fn time(&self) -> f64 {
         self.ticks as f64 * self.robot.time_step()

@@ -5,6 +5,7 @@
 //! | `analytic` | textbook inverse dynamics without friction, true parameters |
 //! | `oracle` | exact inverse dynamics, true parameters and friction |
 //! | `camel` | the learned model in physical parameters, identified from shots |
+//! | `phi-camel` | the same, given the true parameters |
 //! | any other method | the learned model, adapted by its own rule |
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use super::{error::ControlError, tracking::InverseModel};
 use crate::{
     identification::{
         identifier::Identifier,
+        model::AdaptedModel,
         online::{Estimate, OnlineModel},
         window::WindowAdaptation,
     },
@@ -21,7 +23,7 @@ use crate::{
 };
 
 /// Observations to which methods without a recursion adapt in every step.
-const WINDOW: usize = 50;
+pub(crate) const WINDOW: usize = 50;
 /// Seed of the validation trajectories.
 const VALIDATION_SEED: u64 = 0;
 
@@ -60,7 +62,7 @@ fn trained<'a>(
 }
 
 /// The model of a tracking controller, adapted to shots of the plant. `parameters` are the true
-/// ones, which only `analytic` and `oracle` look at.
+/// ones, which only `analytic`, `oracle` and `phi-camel` look at.
 pub fn inverse_model<R: Textbook + Clone + 'static>(
     method: &str,
     model: Option<&Arc<Model>>,
@@ -77,6 +79,11 @@ pub fn inverse_model<R: Textbook + Clone + 'static>(
             let model = trained(model, method, robot)?;
             let mut identifier = Identifier::of_model(model, robot, VALIDATION_SEED)?;
             Box::new(identifier.adapted(inputs, targets)?)
+        }
+        "phi-camel" => {
+            let model = trained(model, method, robot)?;
+            let identifier = Identifier::of_model(model, robot, VALIDATION_SEED)?;
+            Box::new(AdaptedModel::new(identifier.model().clone(), parameters)?)
         }
         _ => {
             let model = trained(model, method, robot)?;
@@ -111,7 +118,8 @@ pub fn online_model<R: Textbook + Clone + 'static>(
 }
 
 /// A formula that never learns.
-struct Fixed<F>(F);
+#[derive(Clone, Debug)]
+pub(crate) struct Fixed<F>(pub F);
 
 impl<F: Fn(&[f64]) -> f64> OnlineModel for Fixed<F> {
     fn observe(&mut self, _features: &[f64], _input: f64) -> bool {

@@ -57,4 +57,22 @@ pub enum ControlError {
         /// Input that was applied.
         input: f64,
     },
+    /// The robot fell over.
+    #[error("the robot fell at step {step}: it leans by {lean} rad")]
+    Fell {
+        /// Step at which it fell.
+        step: usize,
+        /// How far it leans [rad].
+        lean: f64,
+    },
+}
+
+impl ControlError {
+    /// What a run gave; none if it was sound but failed: the plant diverged or the robot fell.
+    pub fn survived<T>(run: Result<T, Self>) -> Result<Option<T>, Self> {
+        match run {
+            Err(Self::Diverged { .. } | Self::Fell { .. }) => Ok(None),
+            other => other.map(Some),
+        }
+    }
 }

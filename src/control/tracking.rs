@@ -94,13 +94,15 @@ pub struct Tracking {
     pub inputs: Vec<f64>,
     /// Distance of the tip to the reference's after each step [m].
     pub errors: Vec<f64>,
-    /// Sum of the errors [m].
+    /// Sum of the errors [m]; infinite if the plant diverged.
     pub total: f64,
     /// Whether the robot stood upright for the last 0.2 s.
     pub upright: bool,
+    /// Whether the run ended early because the plant left the finite numbers.
+    pub diverged: bool,
 }
 
-/// Tracks a reference from the plant's state to the reference's end.
+/// Tracks a reference from the plant's state to the reference's end, or until the plant diverges.
 pub fn track<R: Tipped>(
     plant: &mut Plant<R>,
     reference: &Reference,
@@ -116,10 +118,15 @@ pub fn track<R: Tipped>(
     }
     let mut states = vec![plant.state().to_vec()];
     let (mut inputs, mut errors) = (Vec::new(), Vec::new());
+    let mut diverged = false;
     for (k, target) in reference.states.iter().enumerate().take(reference.len()) {
         let predicted = model.input(&reference.features(plant.robot(), k));
         let input = predicted + feedback.input(k, plant.state(), target);
-        let state = plant.apply(input)?.to_vec();
+        let applied = ControlError::survived(plant.apply(input).map(<[f64]>::to_vec))?;
+        let Some(state) = applied else {
+            diverged = true;
+            break;
+        };
         errors.push(tip_distance(
             plant.robot(),
             &state,
@@ -129,15 +136,18 @@ pub fn track<R: Tipped>(
         inputs.push(input);
     }
     let robot = plant.robot();
-    let height = |state: &Vec<f64>| robot.tip(state)[1];
+    let stands = |state: &Vec<f64>| robot.tip(state)[1] > UPRIGHT * robot.reach();
     Ok(Tracking {
-        upright: states[states.len() - hold..]
-            .iter()
-            .all(|state| height(state) > UPRIGHT * robot.reach()),
-        total: errors.iter().sum(),
+        upright: !diverged && states.iter().rev().take(hold).all(stands),
+        total: if diverged {
+            f64::INFINITY
+        } else {
+            errors.iter().sum()
+        },
         states,
         inputs,
         errors,
+        diverged,
     })
 }
 
@@ -186,6 +196,23 @@ mod tests {
         let mut model = |x: &[f64]| robot.inverse(&phi, x);
         let run = track(&mut plant, &reference, &StateFeedback::arm(), &mut model).unwrap();
         assert!(run.upright, "total {}", run.total);
+    }
+
+    #[test]
+    fn a_run_that_diverges_is_kept_up_to_there_and_is_no_success() {
+        let robot = Cartpole::default();
+        let phi = [2.0, 0.3];
+        let reference = Reference::cartpole_swing_up(&robot, &phi).unwrap();
+        let mut plant = Plant::new(robot.clone(), &phi, &reference.states[0], 0.0, 0).unwrap();
+        let mut calls = 0;
+        let mut broken = |_: &[f64]| {
+            calls += 1;
+            if calls > 7 { f64::NAN } else { 0.0 }
+        };
+        let feedback = TipFeedback::swing_up(robot);
+        let run = track(&mut plant, &reference, &feedback, &mut broken).unwrap();
+        assert!(run.diverged && !run.upright && run.total.is_infinite());
+        assert_eq!((run.states.len(), run.errors.len()), (8, 7));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::{
     feedback::{Feedback, StateFeedback, TipFeedback, TrajectoryFeedback},
     plant::Plant,
     reference::Reference,
-    tracking::{Tipped, Tracking, track},
+    tracking::{InverseModel, Tipped, Tracking, track},
 };
 use crate::{
     identification::trials::Summary,
@@ -94,9 +94,11 @@ pub struct TrackingTrials {
 pub struct TrackingReport {
     /// Name of the controller.
     pub method: String,
-    /// Sum of the tip's distances to the reference's over a run [m]; a run that diverged is
-    /// counted in `success` alone.
+    /// Sum of the tip's distances to the reference's over a run [m], infinite where it diverged.
     pub total_error: Summary,
+    /// Runs in which the plant diverged.
+    #[serde(default)]
+    pub diverged: usize,
     /// Share of runs that ended upright.
     pub success: f64,
     /// Median distance of the tip over time: seconds and metres.
@@ -141,17 +143,14 @@ impl TrackingTrials {
     ) -> Result<TrackingReport, ControlError> {
         let mut runs = Vec::with_capacity(cases.len());
         for case in cases {
-            match self.follow(robot, case, method, model) {
-                Ok(run) => runs.push(run),
-                Err(ControlError::Diverged { .. }) => {}
-                Err(error) => return Err(error),
-            }
+            runs.push(self.follow(robot, case, method, model)?);
         }
         let upright = runs.iter().filter(|run| run.upright).count();
         let totals: Vec<f64> = runs.iter().map(|run| run.total).collect();
         Ok(TrackingReport {
             method: method.to_owned(),
             total_error: Summary::of(&totals),
+            diverged: runs.iter().filter(|run| run.diverged).count(),
             success: upright as f64 / cases.len().max(1) as f64,
             error_over_time: over_time(&runs, robot.time_step()),
         })
@@ -183,20 +182,37 @@ impl TrackingTrials {
         };
         let shots = (&inputs, &task.targets[..self.shots]);
         let mut inverse = inverse_model(method, model, robot, parameters, shots)?;
-        let feedback = robot.correction(reference, self.correction);
-        let start = &reference.states[0];
-        let mut plant = Plant::new(robot.clone(), parameters, start, 0.0, *seed)?;
-        track(&mut plant, reference, &feedback, inverse.as_mut())
+        follow(
+            robot,
+            parameters,
+            reference,
+            self.correction,
+            inverse.as_mut(),
+        )
     }
+}
+
+/// Lets a robot with these parameters follow a swing-up with a model.
+pub fn follow<R: SwingsUp>(
+    robot: &R,
+    parameters: &[f64],
+    reference: &Reference,
+    correction: Correction,
+    model: &mut dyn InverseModel,
+) -> Result<Tracking, ControlError> {
+    let feedback = robot.correction(reference, correction);
+    let mut plant = Plant::new(robot.clone(), parameters, &reference.states[0], 0.0, 0)?;
+    track(&mut plant, reference, &feedback, model)
 }
 
 /// Median error over the runs at every so many steps.
 fn over_time(runs: &[Tracking], dt: f64) -> Vec<(f64, f64)> {
-    let steps = runs.iter().map(|run| run.errors.len()).min().unwrap_or(0);
+    let steps = runs.iter().map(|run| run.errors.len()).max().unwrap_or(0);
+    let at = |run: &Tracking, step: usize| run.errors.get(step).copied().unwrap_or(f64::INFINITY);
     (0..steps)
         .step_by((steps / POINTS).max(1))
         .map(|step| {
-            let errors: Vec<f64> = runs.iter().map(|run| run.errors[step]).collect();
+            let errors: Vec<f64> = runs.iter().map(|run| at(run, step)).collect();
             ((step + 1) as f64 * dt, Summary::of(&errors).median)
         })
         .collect()
@@ -229,6 +245,62 @@ mod tests {
         assert!(oracle.total_error.max < 1e-6, "{oracle:?}");
         assert!(camel.total_error.median < 0.5 * textbook.total_error.median);
         assert!(camel.error_over_time.len() >= POINTS);
+    }
+
+    #[test]
+    fn every_shipped_method_gives_figures_for_the_cartpole() {
+        let robot = Cartpole::default();
+        let setting = TrackingTrials {
+            trials: 3,
+            ..trials(Correction::Regulator)
+        };
+        let cases = setting.cases(&robot).unwrap();
+        let shipped = [
+            include_bytes!("../../public/weights/cartpole-anil.safetensors").as_slice(),
+            include_bytes!("../../public/weights/cartpole-coda.safetensors"),
+            include_bytes!("../../public/weights/cartpole-r2d2.safetensors"),
+            include_bytes!("../../public/weights/cartpole-cavia.safetensors"),
+        ];
+        for bytes in shipped {
+            let model = Arc::new(weights::import(bytes).unwrap());
+            let method = model.settings().method.clone();
+            let report = setting.run(&robot, &cases, &method, Some(&model)).unwrap();
+            assert!(report.total_error.max.is_finite(), "{report:?}");
+            assert_eq!(report.diverged, 0, "{report:?}");
+            let over_time = report.error_over_time;
+            assert!(over_time.iter().all(|(_, error)| error.is_finite()));
+        }
+    }
+
+    #[test]
+    fn a_learned_model_follows_the_arm_better_than_the_textbook() {
+        let bytes = include_bytes!("../../public/weights/arm-camel.safetensors");
+        let camel = Arc::new(weights::import(bytes).unwrap());
+        let robot = Arm::default();
+        let setting = TrackingTrials {
+            trials: 5,
+            ..trials(Correction::Regulator)
+        };
+        let cases = setting.cases(&robot).unwrap();
+        let run = |method| setting.run(&robot, &cases, method, Some(&camel)).unwrap();
+        let [camel, textbook] = ["camel", "analytic"].map(run);
+        assert!(camel.total_error.median < textbook.total_error.median);
+        assert!(camel.success >= textbook.success, "{camel:?}");
+    }
+
+    #[test]
+    fn runs_that_diverge_are_counted_and_not_left_out() {
+        let run = |errors: Vec<f64>, diverged: bool| Tracking {
+            states: Vec::new(),
+            inputs: Vec::new(),
+            total: if diverged { f64::INFINITY } else { 1.0 },
+            errors,
+            upright: !diverged,
+            diverged,
+        };
+        let runs = [run(vec![0.1, 0.2], false), run(vec![0.1], true)];
+        let last = over_time(&runs, 0.02).pop().unwrap();
+        assert!(last.1.is_infinite(), "{last:?}");
     }
 
     #[test]

@@ -6,8 +6,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{balance::UpkieLoop, error::ControlError};
-use crate::identification::online::{Estimate, OnlineModel};
+use super::{
+    balance::{Tick, UpkieLoop},
+    error::ControlError,
+};
+use crate::{
+    identification::online::{Estimate, OnlineModel},
+    systems::SystemError,
+};
+
+/// A torso that leans further than this has fallen [rad].
+const LARGEST_LEAN: f64 = 1.0;
 
 /// What one tick gave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,7 +55,7 @@ impl<M: OnlineModel> UpkieIdentification<M> {
     /// One tick of 5 ms.
     pub fn step(&mut self) -> Result<UpkieTick, ControlError> {
         let truth = self.plant.torso_mass();
-        let tick = self.plant.tick()?;
+        let tick = self.balanced_tick()?;
         let predicted = self.model.predict(&tick.features);
         let detected = self.model.observe(&tick.features, tick.torque);
         Ok(UpkieTick {
@@ -58,6 +67,19 @@ impl<M: OnlineModel> UpkieIdentification<M> {
             estimate: self.model.identify(),
             detected,
             truth,
+        })
+    }
+
+    /// A tick of a robot that has not fallen.
+    fn balanced_tick(&mut self) -> Result<Tick, ControlError> {
+        let (lean, step) = (self.plant.state()[6], self.plant.ticks());
+        let fell = ControlError::Fell { step, lean };
+        if lean.abs() > LARGEST_LEAN {
+            return Err(fell);
+        }
+        self.plant.tick().map_err(|error| match error {
+            SystemError::Diverged { .. } => fell,
+            other => other.into(),
         })
     }
 

@@ -9,7 +9,7 @@ use web_sys::{Blob, ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType}
 
 use super::{
     adapter,
-    protocol::{Event, PROTOCOL, Reply, Request, Work, decode, encode},
+    protocol::{Event, PROTOCOL, Reply, Request, Work, agree, decode, encode},
 };
 use crate::experiments::{
     bench::Plan,
@@ -17,11 +17,14 @@ use crate::experiments::{
     spec::{DeviceChoice, Draft, Spec},
 };
 
-/// Time that a worker has to stop by itself before it is ended.
-const CANCEL_LIMIT_MS: u32 = 1_000;
+/// Time that a worker has to stop by itself before it is ended: a visitor who cancels waits no longer
+/// than a tenth of a second.
+const CANCEL_LIMIT_MS: u32 = 80;
 /// Time between two looks at a running worker.
 const WATCH_MS: u32 = 2_000;
-/// Looks without a message after which a worker counts as dead. Compiling shaders takes long.
+/// Looks without a message after which a worker counts as dead: on the CPU, where one that has nothing
+/// to tell says every second that it lives; and while it is loaded or runs on the GPU, since slow
+/// lines and the compiling of shaders take long.
 const SILENT_LOOKS: [u32; 2] = [15, 60];
 /// The same for tables and benchmarks, whose single steps may take long on a slow machine.
 const PATIENT_LOOKS: u32 = 300;
@@ -180,6 +183,8 @@ impl Engine {
             .is_some_and(|w| w.flavour == flavour);
         if let Some(job) = &mut self.0.borrow_mut().job {
             job.work = work;
+            // A worker that takes another's place has not been silent yet.
+            job.silent = 0;
         }
         if !reusable {
             match self.open(flavour) {
@@ -244,21 +249,17 @@ impl Engine {
             job.silent = 0;
         }
         match reply {
-            Reply::Ready {
-                protocol: PROTOCOL, ..
-            } => {
+            Reply::Ready { protocol, .. } => {
+                if let Err(why) = agree(protocol) {
+                    self.0.borrow_mut().worker = None;
+                    return self.fail(why);
+                }
                 if let Some(worker) = &mut self.0.borrow_mut().worker {
                     worker.ready = true;
                 }
                 self.0.borrow().send(&Request::Hello { protocol: PROTOCOL });
                 self.0.borrow().send_file();
                 self.send_start();
-            }
-            Reply::Ready { protocol, .. } => {
-                self.0.borrow_mut().worker = None;
-                self.fail(format!(
-                    "the page speaks protocol {PROTOCOL} and its engine {protocol}; reload the page to get both anew"
-                ));
             }
             Reply::Event { job, event } => self.emit(job, event),
             Reply::Crashed { message } => self.mourn(&message),
@@ -267,9 +268,7 @@ impl Engine {
 
     /// Replaces a worker that died. What ran on the GPU starts again on the CPU.
     fn mourn(&self, why: &str) {
-        let Some(dead) = self.0.borrow_mut().worker.take() else {
-            return;
-        };
+        let dead = self.0.borrow_mut().worker.take();
         let first_line = why.lines().next().unwrap_or(why).to_owned();
         let Some((number, work)) = self
             .0
@@ -280,7 +279,7 @@ impl Engine {
         else {
             return;
         };
-        if dead.flavour == Flavour::Gpu {
+        if dead.is_some_and(|dead| dead.flavour == Flavour::Gpu) {
             let note =
                 format!("WebGPU stopped working ({first_line}); the run starts again on the CPU");
             return self.launch(number, on_cpu(work), Flavour::Cpu, Some(note));
@@ -293,11 +292,11 @@ impl Engine {
     fn look(&self) {
         let silent_too_long = {
             let mut state = self.0.borrow_mut();
-            let gpu = state
+            let slow = state
                 .worker
                 .as_ref()
-                .is_some_and(|w| w.flavour == Flavour::Gpu);
-            let limit = SILENT_LOOKS[usize::from(gpu)];
+                .is_none_or(|worker| worker.flavour == Flavour::Gpu || !worker.ready);
+            let limit = SILENT_LOOKS[usize::from(slow)];
             state.job.as_mut().is_some_and(|job| {
                 job.silent += 1;
                 let patient = matches!(job.work, Work::Rerun(_) | Work::Bench(_));
@@ -374,15 +373,15 @@ async fn place(work: Work) -> (Work, Flavour, Option<String>) {
     if device == DeviceChoice::Cpu {
         return (work, Flavour::Cpu, None);
     }
-    match (device, adapter::find().await) {
-        (DeviceChoice::Auto, Ok(adapter)) if adapter.software => (on_cpu(work), Flavour::Cpu, None),
-        (_, Ok(_)) => (work, Flavour::Gpu, None),
-        (DeviceChoice::Auto, Err(_)) => (on_cpu(work), Flavour::Cpu, None),
-        (_, Err(why)) => {
-            let note = format!("{why}; the run uses the CPU");
-            (on_cpu(work), Flavour::Cpu, Some(note))
+    let why = match adapter::find().await {
+        Ok(adapter) if device == DeviceChoice::Auto && adapter.software => {
+            format!("WebGPU found only a software adapter ({})", adapter.name)
         }
-    }
+        Ok(_) => return (work, Flavour::Gpu, None),
+        Err(why) => why,
+    };
+    let note = format!("{why}; the run uses the CPU");
+    (on_cpu(work), Flavour::Cpu, Some(note))
 }
 
 fn on_cpu(work: Work) -> Work {

@@ -5,26 +5,62 @@
 
 use burn::tensor::Device;
 
-use super::protocol::DeviceUsed;
-use crate::{experiments::spec::Spec, learners::Optimiser, systems::Task};
+use super::{pacing::Host, protocol::DeviceUsed};
+use crate::{
+    experiments::{run::Stop, spec::Spec},
+    learners::Optimiser,
+    systems::Task,
+};
+
+/// Largest difference between two devices, in parts of the largest number.
+const TOLERANCE: f64 = 1e-3;
 
 /// The device for a job, and why.
-pub async fn choose(spec: &Spec, tasks: &[Task]) -> (Device, DeviceUsed) {
+pub async fn choose(
+    spec: &Spec,
+    tasks: &[Task],
+    host: &impl Host,
+) -> Result<(Device, DeviceUsed), Stop> {
     if spec.optimiser == Optimiser::Lbfgs {
-        return cpu("L-BFGS computes in double precision, on the processor");
+        return Ok(cpu("L-BFGS computes in double precision, on the processor"));
     }
     #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
-    return gpu::choose(spec, tasks).await;
+    return gpu::choose(spec, tasks, host).await;
     #[cfg(not(all(feature = "gpu", target_arch = "wasm32")))]
     {
         use crate::experiments::spec::DeviceChoice;
-        let _ = tasks;
+        let _ = (tasks, host);
         let reason = match spec.device {
             DeviceChoice::Webgpu => "this engine has no WebGPU",
             _ => "",
         };
-        cpu(reason)
+        Ok(cpu(reason))
     }
+}
+
+/// The CPU, for what WebGPU has failed to do. This engine does not try WebGPU again.
+pub fn instead_of_webgpu(why: &str) -> (Device, DeviceUsed) {
+    let first_line = why.lines().next().unwrap_or(why);
+    let reason = format!("WebGPU stopped working ({first_line})");
+    #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
+    gpu::give_up(&reason);
+    cpu(reason)
+}
+
+/// In what the numbers of a device differ from those that are expected, if they do.
+pub fn mismatch(name: &str, expected: &[f64], found: &[f64]) -> Option<String> {
+    if expected.len() != found.len() {
+        let (expected, found) = (expected.len(), found.len());
+        return Some(format!("{name}: {found} numbers instead of {expected}"));
+    }
+    let scale = expected
+        .iter()
+        .fold(0.0, |largest: f64, number| largest.max(number.abs()));
+    // Nothing is near to what is not a number.
+    let near = |a: f64, b: f64| (a - b).abs() <= TOLERANCE * scale;
+    let mut pairs = expected.iter().zip(found);
+    let (expected, found) = pairs.find(|&(&a, &b)| !near(a, b))?;
+    Some(format!("{name}: {found:.4e} instead of {expected:.4e}"))
 }
 
 fn cpu(reason: impl Into<String>) -> (Device, DeviceUsed) {
@@ -44,50 +80,64 @@ pub mod gpu {
     use burn::tensor::Device;
     use web_time::Instant;
 
-    use super::{DeviceUsed, cpu};
+    use super::{DeviceUsed, Stop, cpu, mismatch};
     use crate::{
-        engine::adapter,
-        experiments::spec::{DeviceChoice, Spec},
+        engine::{
+            adapter,
+            pacing::{Host, Pace},
+        },
+        experiments::{
+            run::breathe,
+            spec::{DeviceChoice, Spec},
+        },
         learners::{LearnerError, Settings, Trainer},
         systems::{Samples, Task},
     };
 
     /// Steps of a measurement; as many again warm the device up.
     const PROBE_STEPS: usize = 10;
-    /// Largest difference of a parameter between the devices after the check's steps.
-    const TOLERANCE: f64 = 1e-3;
 
     thread_local! {
         // Made once a worker: the runtime cannot be configured twice.
         static READY: RefCell<Option<Result<(Device, String), String>>> = const { RefCell::new(None) };
     }
 
-    pub(super) async fn choose(spec: &Spec, tasks: &[Task]) -> (Device, DeviceUsed) {
+    pub(super) async fn choose(
+        spec: &Spec,
+        tasks: &[Task],
+        host: &impl Host,
+    ) -> Result<(Device, DeviceUsed), Stop> {
         if spec.device == DeviceChoice::Cpu {
-            return cpu("");
+            return Ok(cpu(""));
         }
         let (gpu, adapter) = match device().await {
             Ok(ready) => ready,
-            Err(why) => return cpu(why),
+            Err(why) => return Ok(cpu(why)),
         };
+        breathe(host).await?;
         let webgpu = |reason: String| DeviceUsed {
             name: "webgpu".to_owned(),
             adapter,
             reason,
         };
         if spec.device == DeviceChoice::Webgpu {
-            return (gpu, webgpu(String::new()));
+            return Ok((gpu, webgpu(String::new())));
         }
-        match (
-            seconds_a_step(spec, tasks, &gpu).await,
-            seconds_a_step(spec, tasks, &Device::flex()).await,
-        ) {
-            (Ok(on_gpu), Ok(on_cpu)) if on_gpu < on_cpu => (gpu, webgpu(compare(on_gpu, on_cpu))),
-            (Ok(on_gpu), Ok(on_cpu)) => cpu(compare(on_gpu, on_cpu)),
-            (Err(why), _) | (_, Err(why)) => {
-                cpu(format!("the measurement of WebGPU failed: {why}"))
-            }
-        }
+        let on_gpu = match seconds_a_step(spec, tasks, &gpu, host).await {
+            Err(Stop::Device(why)) => return Ok(super::instead_of_webgpu(&why)),
+            outcome => outcome?,
+        };
+        let on_cpu = seconds_a_step(spec, tasks, &Device::flex(), host).await?;
+        let reason = compare(on_gpu, on_cpu);
+        Ok(if on_gpu < on_cpu {
+            (gpu, webgpu(reason))
+        } else {
+            cpu(reason)
+        })
+    }
+
+    pub(super) fn give_up(why: &str) {
+        READY.set(Some(Err(why.to_owned())));
     }
 
     fn compare(on_gpu: f64, on_cpu: f64) -> String {
@@ -121,28 +171,21 @@ pub mod gpu {
 
     /// A forward pass, a gradient and an Adam step, against the CPU.
     async fn check(device: &Device) -> Result<(), String> {
-        let mismatch = |why: String| format!("WebGPU computes wrongly on this machine ({why})");
-        let expected = small_run(&Device::flex())
-            .await
-            .map_err(|error| mismatch(error.to_string()))?;
-        let found = small_run(device)
-            .await
-            .map_err(|error| mismatch(error.to_string()))?;
-        let difference = expected
-            .iter()
-            .zip(&found)
-            .map(|(a, b)| (a - b).abs())
-            .fold(0.0, |a: f64, b| if b <= a { a } else { b });
-        if difference <= TOLERANCE {
-            return Ok(());
+        let wrong = |why: String| format!("WebGPU computes wrongly on this machine ({why})");
+        let run = async |device: &Device| {
+            let outcome = small_run(device).await;
+            outcome.map_err(|error| wrong(error.to_string()))
+        };
+        let (expected, found) = (run(&Device::flex()).await?, run(device).await?);
+        let mut parts = expected.iter().zip(&found);
+        match parts.find_map(|((name, a), (_, b))| mismatch(name, a, b)) {
+            Some(why) => Err(wrong(why)),
+            None => Ok(()),
         }
-        Err(mismatch(format!(
-            "a prediction differs by {difference:.1e} from the CPU's"
-        )))
     }
 
-    /// Two steps of a tiny problem; gives its predictions.
-    async fn small_run(device: &Device) -> Result<Vec<f64>, LearnerError> {
+    /// Two steps of a tiny problem: the first gradient and loss, and what the model then predicts.
+    async fn small_run(device: &Device) -> Result<[(&'static str, Vec<f64>); 3], LearnerError> {
         let inputs = std::sync::Arc::new(Samples {
             dim: 6,
             values: (0..48).map(|i| f64::sin(i as f64)).collect(),
@@ -160,27 +203,73 @@ pub mod gpu {
             ..Settings::new("cartpole", "camel")?
         };
         let mut trainer = Trainer::new(&settings, &[task(1.0), task(2.0), task(3.0)], 0, device)?;
+        let gradient = trainer.gradient().await?;
         trainer.step()?;
+        let loss = vec![trainer.loss().await?];
         trainer.step()?;
         let model = trainer.finish().await?;
         let adapted = model.with_context(&[1.0, -1.0])?;
-        model.predict(&adapted, &inputs)
+        let predicted = model.predict(&adapted, &inputs)?;
+        Ok([
+            ("gradient", gradient),
+            ("loss", loss),
+            ("prediction after two steps", predicted),
+        ])
     }
 
     async fn seconds_a_step(
         spec: &Spec,
         tasks: &[Task],
         device: &Device,
-    ) -> Result<f64, LearnerError> {
+        host: &impl Host,
+    ) -> Result<f64, Stop> {
         let mut trainer = Trainer::new(&spec.settings()?, tasks, spec.seed, device)?;
+        let mut pace = Pace::new(0);
         let mut begun = Instant::now();
         for _ in 0..2 {
             begun = Instant::now();
             for _ in 0..PROBE_STEPS {
                 trainer.step()?;
+                if pace.slice_is_over() {
+                    breathe(host).await?;
+                }
             }
-            trainer.loss().await?;
+            trainer.settle().await?;
         }
         Ok(begun.elapsed().as_secs_f64() / PROBE_STEPS as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_near_agrees_whatever_its_size() {
+        assert_eq!(mismatch("loss", &[1e6, 2.0], &[1e6 + 9.0, 2.5]), None);
+        assert_eq!(mismatch("loss", &[1e-6], &[1.0009e-6]), None);
+        assert_eq!(mismatch("loss", &[0.0], &[0.0]), None);
+    }
+
+    #[test]
+    fn other_numbers_no_numbers_and_missing_numbers_are_mismatches_and_named() {
+        let expected = [1.0, -2.0];
+        for (found, why) in [
+            (&[1.0, -2.1] as &[f64], "-2.1000e0 instead of -2.0000e0"),
+            (&[f64::NAN, -2.0], "NaN instead of 1.0000e0"),
+            (&[1.0, f64::INFINITY], "inf instead of -2.0000e0"),
+            (&[1.0], "1 numbers instead of 2"),
+        ] {
+            let said = mismatch("gradient", &expected, found).unwrap();
+            assert_eq!(said, format!("gradient: {why}"));
+        }
+        assert!(mismatch("loss", &[f64::NAN], &[f64::NAN]).is_some());
+    }
+
+    #[test]
+    fn a_failure_of_webgpu_becomes_the_reason_for_the_cpu() {
+        let (_, used) = instead_of_webgpu("the device was lost\nwith a long story");
+        assert_eq!(used.name, "cpu");
+        assert_eq!(used.reason, "WebGPU stopped working (the device was lost)");
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use web_time::Instant;
 
 use super::{
-    pacing::Host,
+    pacing::{Beating, Host, SILENCE},
     protocol::{DeviceUsed, Event, Work},
 };
 use crate::experiments::{
@@ -28,6 +28,7 @@ const FASTEST: f64 = 100.0;
 
 /// Does the work and tells the host of every event, the last one included.
 pub async fn run(work: &Work, host: &impl Host) {
+    let host = &Beating::new(host, SILENCE);
     match work {
         Work::Experiment(spec) => run::run(spec, host).await,
         Work::Explore(spec) => {
@@ -37,8 +38,12 @@ pub async fn run(work: &Work, host: &impl Host) {
             };
             host.emit(last);
         }
-        Work::Adopt { spec, weights } => {
-            let last = match explore::keep_restored(spec, &weights.0) {
+        Work::Adopt {
+            spec,
+            weights,
+            origin,
+        } => {
+            let last = match explore::keep_file(spec, *origin, &weights.0) {
                 Ok(()) => Event::Done,
                 Err(error) => Event::Failed(error.to_string()),
             };
@@ -107,11 +112,8 @@ async fn demonstrate(host: &impl Host) -> Result<(), LiveError> {
 fn obey(command: Command, live: &mut Live, clock: &mut Clock) -> Result<(), LiveError> {
     match command {
         Command::CartMass(mass) => live.set_cart_mass(mass)?,
-        Command::Paused(paused) => clock.paused = paused,
-        Command::Step(steps) => clock.debt += steps as f64,
-        Command::Speed(speed) if speed.is_finite() => clock.speed = speed.clamp(0.0, FASTEST),
-        Command::Speed(_) => {}
         Command::Reset => live.reset()?,
+        other => clock.obey(other),
     }
     Ok(())
 }
@@ -137,7 +139,7 @@ impl Times {
 }
 
 /// Turns time into steps.
-struct Clock {
+pub(crate) struct Clock {
     paused: bool,
     speed: f64,
     debt: f64,
@@ -154,7 +156,18 @@ impl Default for Clock {
 }
 
 impl Clock {
-    fn steps(&mut self, seconds: f64, time_step: f64) -> usize {
+    /// Does what concerns the clock.
+    pub fn obey(&mut self, command: Command) {
+        match command {
+            Command::Paused(paused) => self.paused = paused,
+            Command::Step(steps) => self.debt += steps as f64,
+            Command::Speed(speed) if speed.is_finite() => self.speed = speed.clamp(0.0, FASTEST),
+            Command::Speed(_) | Command::CartMass(_) | Command::Reset => {}
+        }
+    }
+
+    /// Steps to make after so much time.
+    pub fn steps(&mut self, seconds: f64, time_step: f64) -> usize {
         if !self.paused {
             self.debt += self.speed * seconds / time_step;
         }

@@ -5,6 +5,8 @@
 
 pub mod device;
 pub mod jobs;
+#[cfg(test)]
+pub mod listener;
 pub mod pacing;
 pub mod protocol;
 

@@ -1,6 +1,6 @@
 //! Work in slices, so that a job can be cancelled and a page stays alive.
 
-use std::time::Duration;
+use std::{cell::Cell, time::Duration};
 
 use web_time::Instant;
 
@@ -12,6 +12,9 @@ pub const SLICE: Duration = Duration::from_millis(25);
 
 /// Time between two progress messages.
 pub const REPORT: Duration = Duration::from_millis(100);
+
+/// Longest time that a job which works says nothing. Whoever hears less may think that it hangs.
+pub const SILENCE: Duration = Duration::from_secs(1);
 
 /// Whoever runs a job.
 pub trait Host {
@@ -36,6 +39,66 @@ pub trait Host {
     /// The bytes of the visitor's file, or why there are none.
     fn file(&self) -> impl Future<Output = Result<Vec<u8>, String>> {
         async { Err("no file was given".to_owned()) }
+    }
+}
+
+/// Passes everything on to a host, and says [`Event::Alive`] for a job that lets others run but has
+/// nothing to say, such as a demonstration that is paused.
+#[derive(Debug)]
+pub struct Beating<'a, H> {
+    host: &'a H,
+    silence: Duration,
+    spoke: Cell<Instant>,
+}
+
+impl<'a, H: Host> Beating<'a, H> {
+    /// Speaks up after so long a silence.
+    pub fn new(host: &'a H, silence: Duration) -> Self {
+        let spoke = Cell::new(Instant::now());
+        Self {
+            host,
+            silence,
+            spoke,
+        }
+    }
+
+    fn beat(&self) {
+        if self.spoke.get().elapsed() >= self.silence {
+            self.emit(Event::Alive);
+        }
+    }
+}
+
+impl<H: Host> Host for Beating<'_, H> {
+    fn emit(&self, event: Event) {
+        self.spoke.set(Instant::now());
+        self.host.emit(event);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.host.cancelled()
+    }
+
+    async fn breathe(&self) {
+        self.beat();
+        self.host.breathe().await;
+    }
+
+    async fn sleep(&self, time: Duration) {
+        self.beat();
+        self.host.sleep(time).await;
+    }
+
+    async fn read(&self, file: &str) -> Result<Vec<u8>, String> {
+        self.host.read(file).await
+    }
+
+    fn commands(&self) -> Vec<Command> {
+        self.host.commands()
+    }
+
+    async fn file(&self) -> Result<Vec<u8>, String> {
+        self.host.file().await
     }
 }
 
@@ -96,4 +159,29 @@ fn over(since: &mut Instant, length: Duration) -> bool {
         *since = Instant::now();
     }
     over
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::listener::Listener;
+
+    /// What a host hears of a job that breathes, says one thing, and sleeps.
+    fn heard(silence: Duration) -> Vec<Event> {
+        let listener = Listener::default();
+        let host = Beating::new(&listener, silence);
+        pollster::block_on(async {
+            host.breathe().await;
+            host.emit(Event::Done);
+            host.sleep(SLICE).await;
+        });
+        listener.0.into_inner()
+    }
+
+    #[test]
+    fn only_a_job_that_has_been_silent_for_long_says_that_it_lives() {
+        let all = vec![Event::Alive, Event::Done, Event::Alive];
+        assert_eq!(heard(Duration::ZERO), all);
+        assert_eq!(heard(Duration::from_secs(3_600)), vec![Event::Done]);
+    }
 }

@@ -1,17 +1,18 @@
 //! What the page and the engine say to each other, as JSON text.
 //!
 //! The engine says [`Reply::Ready`] once; requests before that are lost. The page answers with
-//! [`Request::Hello`], and both refuse to work with another [`PROTOCOL`].
+//! [`Request::Hello`], and both refuse to work with another [`PROTOCOL`] (see [`agree`]).
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+use crate::charts::nullable;
 use crate::experiments::{
     bench::{Measured, Plan},
     dataset::{
         report::{DataReport, DataSpec},
         table::Outline,
     },
-    explore::Answer,
+    explore::{Answer, Origin},
     live::{Command, Tick},
     online_run::{OnlineRun, OnlineSpec},
     record::Record,
@@ -21,7 +22,17 @@ use crate::experiments::{
 };
 
 /// Version of these messages.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
+
+/// Whether the other side, which speaks this protocol, is understood; if not, what a visitor can do.
+pub fn agree(protocol: u32) -> Result<(), String> {
+    if protocol == PROTOCOL {
+        return Ok(());
+    }
+    Err(format!(
+        "the page and its engine are of different versions (protocols {protocol} and {PROTOCOL}); reload the page to get both anew"
+    ))
+}
 
 /// From the page to the engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,6 +77,8 @@ pub enum Work {
         spec: Box<Spec>,
         /// The model.
         weights: Weights,
+        /// Where the page has it from.
+        origin: Origin,
     },
     /// Runs the live demonstration until it is cancelled.
     Live,
@@ -77,7 +90,7 @@ pub enum Work {
     Rerun(Rerun),
     /// Measures this machine.
     Bench(Plan),
-    /// Runs online control once; ends with [`Event::Online`].
+    /// Runs online control once, in (a multiple of) real time.
     Online(OnlineSpec),
 }
 
@@ -114,6 +127,8 @@ pub enum Event {
         /// Where it runs.
         device: DeviceUsed,
     },
+    /// Nothing new, but it works.
+    Alive,
     /// Something the visitor should know.
     Note(String),
     /// How far it is.
@@ -133,7 +148,7 @@ pub enum Event {
     Record(Box<Record>),
     /// A measurement of a benchmark.
     Measured(Measured),
-    /// The end of a run of online control.
+    /// Steps of a run of online control.
     Online(Box<OnlineRun>),
     /// The end, with everything.
     Finished(Box<Report>),
@@ -157,7 +172,6 @@ impl Event {
         matches!(
             self,
             Self::Finished(_)
-                | Self::Online(_)
                 | Self::Answered(_)
                 | Self::Outline(_)
                 | Self::Learned(_)
@@ -219,7 +233,8 @@ pub struct Progress {
     pub step: usize,
     /// Steps in all.
     pub steps: usize,
-    /// Training loss: mean squared error, in the target's unit squared.
+    /// Training loss: mean squared error, in the target's unit squared; NaN before the first is known.
+    #[serde(with = "nullable::number")]
     pub loss: f64,
     /// Speed.
     pub steps_per_second: f64,
@@ -255,6 +270,27 @@ mod tests {
             event: Event::Progress(progress),
         };
         assert_eq!(decode::<Reply>(&encode(&reply).unwrap()).unwrap(), reply);
+    }
+
+    #[test]
+    fn progress_without_a_loss_survives_the_wire() {
+        let progress = Progress {
+            step: 3,
+            steps: 10,
+            loss: f64::NAN,
+            steps_per_second: 1e3,
+            seconds_left: 7e-3,
+        };
+        let read: Progress = decode(&encode(&progress).unwrap()).unwrap();
+        assert!(read.loss.is_nan() && read.step == 3, "{read:?}");
+    }
+
+    #[test]
+    fn another_protocol_is_refused_with_both_numbers() {
+        assert_eq!(agree(PROTOCOL), Ok(()));
+        let why = agree(PROTOCOL + 7).unwrap_err();
+        let both = format!("protocols {} and {PROTOCOL}", PROTOCOL + 7);
+        assert!(why.contains(&both) && why.contains("reload"), "{why}");
     }
 
     #[test]

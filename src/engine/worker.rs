@@ -15,7 +15,7 @@ use web_sys::{Blob, DedicatedWorkerGlobalScope, MessageChannel, MessageEvent, Re
 use super::{
     jobs,
     pacing::Host,
-    protocol::{Event, PROTOCOL, Reply, Request, Work, decode, encode},
+    protocol::{Event, PROTOCOL, Reply, Request, Work, agree, decode, encode},
 };
 use crate::experiments::live::Command;
 
@@ -48,17 +48,32 @@ pub fn start() {
 }
 
 /// The job that runs, if any: a worker does one thing at a time.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Jobs {
     running: Rc<RefCell<Option<WorkerHost>>>,
+    /// Why this page gets no work done, if so.
+    agreed: Rc<RefCell<Result<(), String>>>,
     /// The visitor's file.
     file: Rc<RefCell<Option<Blob>>>,
+}
+
+impl Default for Jobs {
+    fn default() -> Self {
+        let silent = "the page has not said which protocol it speaks".to_owned();
+        Self {
+            running: Rc::default(),
+            agreed: Rc::new(RefCell::new(Err(silent))),
+            file: Rc::default(),
+        }
+    }
 }
 
 impl Jobs {
     fn answer(&self, request: Request) {
         match request {
-            Request::Hello { .. } => {}
+            Request::Hello { protocol } => {
+                self.agreed.replace(agree(protocol));
+            }
             Request::Start { job, work } => self.start(job, *work),
             Request::Command { job, command } => self.with(job, |host| {
                 host.commands.borrow_mut().push(command);
@@ -68,6 +83,10 @@ impl Jobs {
     }
 
     fn start(&self, job: u32, work: Work) {
+        if let Err(why) = self.agreed.borrow().clone() {
+            let event = Event::Failed(why);
+            return post(&Reply::Event { job, event });
+        }
         if let Some(running) = &*self.running.borrow() {
             running.cancel.set(true);
         }

@@ -1,13 +1,16 @@
 //! The benchmark: how fast this machine trains and adapts every learner, and how that grows with the
 //! number of tasks T and of samples N.
 //!
-//! The page and `./lab bench` run the same [`suite`]. Times are of one machine: compare ratios.
+//! The page and `./lab bench` run the same [`suite`]; a brief one measures the first problem only.
+//! Times are of one machine: compare ratios.
 
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 use web_time::Instant;
 
 use super::{
+    bench_accuracy::{self, Accuracy, GOALS},
+    bench_memory::Watch,
     evaluate::Trial,
     run::{Stop, breathe},
 };
@@ -36,6 +39,9 @@ pub struct Plan {
     pub device: String,
     /// Longest measurement of one training [s].
     pub seconds: f64,
+    /// Whether the first problem and the growth of CAMEL are enough.
+    #[serde(default)]
+    pub brief: bool,
 }
 
 /// One thing that was measured.
@@ -46,6 +52,8 @@ pub enum Measured {
     Speed(Speed),
     /// A training step at several sizes.
     Growth(Growth),
+    /// The time to an accuracy.
+    Accuracy(Accuracy),
 }
 
 /// The speed of a learner on a system.
@@ -59,7 +67,7 @@ pub struct Speed {
     pub steps_per_second: f64,
     /// Time of one adaptation [s].
     pub adaptation_seconds: f64,
-    /// Memory that the engine has taken so far [bytes]; 0 where that is not known.
+    /// Most memory that training and adapting took [bytes]; 0 where that is not known.
     pub memory: u64,
 }
 
@@ -91,12 +99,12 @@ impl Growth {
 pub async fn run(plan: &Plan, host: &impl Host) {
     host.emit(match suite(plan, host).await {
         Ok(()) => Event::Done,
-        Err(Stop::Cancelled) => Event::Cancelled,
-        Err(Stop::Failed(message)) => Event::Failed(message),
+        Err(stop) => stop.into(),
     });
 }
 
-/// Every learner on every problem, then the growth of every learner in T and N.
+/// Every learner on every problem, then the growth of every learner in T and N, then the time to an
+/// accuracy.
 pub async fn suite(plan: &Plan, host: &impl Host) -> Result<(), Stop> {
     let (device, used) = device(plan).await;
     host.emit(Event::Started { device: used });
@@ -105,56 +113,64 @@ pub async fn suite(plan: &Plan, host: &impl Host) -> Result<(), Stop> {
         .filter(|method| !method.zero_shot)
         .map(|method| method.name)
         .collect();
-    let all = methods.len() * (PROBLEMS.len() + 2);
-    let pace = Pace::new(all);
+    let (problems, growing, goals) = match plan.brief {
+        true => (&PROBLEMS[..1], &methods[..1], 0),
+        false => (&PROBLEMS[..], &methods[..], GOALS.len()),
+    };
+    let pace = Pace::new(methods.len() * problems.len() + 2 * growing.len() + goals);
     let mut done = 0;
     let mut tell = |measured| {
         done += 1;
         host.emit(Event::Measured(measured));
         host.emit(Event::Progress(pace.progress(done, 0.0)));
     };
-    for (system, shots) in PROBLEMS {
+    for &(system, shots) in problems {
         let problem = Problem::new(system, shots, host).await?;
         for method in &methods {
-            tell(Measured::Speed(
-                problem.speed(method, plan, &device, host).await?,
-            ));
+            let speed = problem.speed(method, plan, &device, host).await?;
+            tell(Measured::Speed(speed));
         }
     }
-    for method in &methods {
+    for method in growing {
         for of in ["T", "N"] {
-            tell(Measured::Growth(
-                growth(method, of, plan, &device, host).await?,
-            ));
+            let growth = growth(method, of, plan, &device, host).await?;
+            tell(Measured::Growth(growth));
         }
+    }
+    if goals > 0 {
+        bench_accuracy::measure(plan, &device, host, tell).await?;
     }
     Ok(())
 }
 
 async fn device(plan: &Plan) -> (Device, DeviceUsed) {
-    #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
-    if plan.device == "webgpu"
-        && let Ok((device, adapter)) = crate::engine::device::gpu::device().await
-    {
-        let (name, reason) = (plan.device.clone(), String::new());
+    let cpu = |reason: String| {
+        let (name, adapter) = ("cpu".to_owned(), String::new());
         let used = DeviceUsed {
             name,
             adapter,
             reason,
         };
-        return (device, used);
+        (Device::flex(), used)
+    };
+    if plan.device != "webgpu" {
+        return cpu(String::new());
     }
-    let reason = if plan.device == "webgpu" {
-        "this engine has no WebGPU".to_owned()
-    } else {
-        String::new()
+    #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
+    return match crate::engine::device::gpu::device().await {
+        Ok((device, adapter)) => {
+            let (name, reason) = (plan.device.clone(), String::new());
+            let used = DeviceUsed {
+                name,
+                adapter,
+                reason,
+            };
+            (device, used)
+        }
+        Err(why) => cpu(format!("{why}; the suite ran on the CPU")),
     };
-    let used = DeviceUsed {
-        name: "cpu".to_owned(),
-        adapter: String::new(),
-        reason,
-    };
-    (Device::flex(), used)
+    #[cfg(not(all(feature = "gpu", target_arch = "wasm32")))]
+    cpu("this engine has no WebGPU; the suite ran on the CPU".to_owned())
 }
 
 /// A system with its data.
@@ -189,8 +205,13 @@ impl Problem {
         host: &impl Host,
     ) -> Result<Speed, Stop> {
         let settings = Settings::new(self.system, method)?;
+        let watch = Watch::start();
         let mut trainer = Trainer::new(&settings, &self.tasks, 0, device)?;
         let step = seconds_a_step(&mut trainer, plan.seconds, host).await?;
+        // A graphics card's memory is not the engine's.
+        let on_card = device
+            .memory_pool_usage()
+            .map_or(0, |usage| usage.bytes_in_use);
         let model = trainer.finish().await?;
         let (begun, mut times) = (Instant::now(), 0_u32);
         while times == 0 || begun.elapsed().as_secs_f64() < plan.seconds / 5.0 {
@@ -204,7 +225,7 @@ impl Problem {
             method: method.to_owned(),
             steps_per_second: 1.0 / step,
             adaptation_seconds,
-            memory: memory(),
+            memory: watch.most() + on_card,
         })
     }
 }
@@ -283,14 +304,6 @@ fn artificial(tasks: usize, samples: usize) -> Vec<Task> {
     (0..tasks).map(task).collect()
 }
 
-/// Memory of the engine [bytes].
-fn memory() -> u64 {
-    #[cfg(target_arch = "wasm32")]
-    return core::arch::wasm32::memory_size(0) as u64 * 65_536;
-    #[cfg(not(target_arch = "wasm32"))]
-    0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -307,18 +320,43 @@ mod tests {
         assert!((growth.slope() - 1.5).abs() < 1e-12);
     }
 
-    #[test]
-    fn the_suite_measures_every_learner() {
+    /// What a short suite tells, with the device first.
+    fn told(device: &str, brief: bool) -> (DeviceUsed, Vec<Measured>) {
         let plan = Plan {
-            device: "cpu".to_owned(),
+            device: device.to_owned(),
             seconds: 1e-3,
+            brief,
         };
         let job = Job::start(Work::Bench(plan));
-        let events: Vec<Event> = job.events.iter().collect();
-        assert_eq!(events.last(), Some(&Event::Done));
-        let measured = events
-            .iter()
-            .filter(|event| matches!(event, Event::Measured(_)));
-        assert_eq!(measured.count(), 6 * (PROBLEMS.len() + 2));
+        let mut events: Vec<Event> = job.events.iter().collect();
+        assert_eq!(events.pop(), Some(Event::Done));
+        let Event::Started { device } = events.remove(0) else {
+            panic!("the device comes first")
+        };
+        let measured = |event| match event {
+            Event::Measured(measured) => Some(measured),
+            _ => None,
+        };
+        (device, events.into_iter().filter_map(measured).collect())
+    }
+
+    #[test]
+    fn the_suite_measures_every_learner_and_the_time_to_accuracy() {
+        let (_, measured) = told("cpu", false);
+        assert_eq!(measured.len(), 6 * (PROBLEMS.len() + 2) + GOALS.len());
+        let Some(Measured::Accuracy(last)) = measured.last() else {
+            panic!("{measured:?}")
+        };
+        // A thousandth of the time is not enough.
+        assert_eq!((last.goal, last.seconds), (GOALS[1].0, None));
+        assert!(last.steps > 0 && last.error > last.goal, "{last:?}");
+    }
+
+    #[test]
+    fn a_brief_suite_is_of_one_problem_and_says_why_it_is_not_on_the_card() {
+        let (device, measured) = told("webgpu", true);
+        assert_eq!(measured.len(), 6 + 2);
+        assert_eq!(device.name, "cpu");
+        assert!(device.reason.contains("no WebGPU"), "{}", device.reason);
     }
 }

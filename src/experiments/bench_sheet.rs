@@ -37,12 +37,53 @@ pub struct Sheet {
     pub measured: Vec<Measured>,
 }
 
-/// All pairs of a problem and a method, in the order of a link.
-fn pairs() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let methods = || METHODS.iter().filter(|method| !method.zero_shot);
-    PROBLEMS
-        .into_iter()
-        .flat_map(move |(system, _)| methods().map(move |method| (system, method.name)))
+/// What a link of today's form begins with. In it, every figure has a name, so that new methods and
+/// problems do not shift old links.
+const FORM: &str = "2";
+/// The figures of links without a form, in their order.
+const FIRST_SYSTEMS: [&str; 3] = ["cartpole", "charges-pair", "arm"];
+const FIRST_METHODS: [&str; 6] = ["camel", "anil", "maml", "coda", "r2d2", "cavia"];
+
+fn machine(cores: &str, device: &str, (gpu, browser): (&str, &str)) -> Option<Machine> {
+    let device = ["cpu", "webgpu"].into_iter().find(|name| *name == device)?;
+    Some(Machine {
+        cores: cores.parse().ok()?,
+        gpu: gpu.to_owned(),
+        browser: browser.to_owned(),
+        device: device.to_owned(),
+    })
+}
+
+/// A speed of today's form.
+fn named(text: &str) -> Option<Measured> {
+    let (name, figures) = text.split_once(',')?;
+    let (system, method) = name.split_once('.')?;
+    speed(system, method, figures)
+}
+
+/// The speeds of the first form: empty where nothing was measured.
+fn in_order(parts: &[&str]) -> Option<Vec<Measured>> {
+    let names = FIRST_SYSTEMS.map(|system| FIRST_METHODS.map(|method| (system, method)));
+    let pairs = names.as_flattened().iter().zip(parts);
+    let measured = pairs.filter(|(_, text)| !text.is_empty());
+    measured
+        .map(|(&(system, method), text)| speed(system, method, text))
+        .collect()
+}
+
+fn speed(system: &str, method: &str, figures: &str) -> Option<Measured> {
+    let (steps, micros) = figures.split_once(',')?;
+    let positive = |text: &str| {
+        let number: f64 = text.parse().ok()?;
+        Some(number).filter(|x| x.is_normal() && *x > 0.0)
+    };
+    Some(Measured::Speed(Speed {
+        system: system.to_owned(),
+        method: method.to_owned(),
+        steps_per_second: positive(steps)?,
+        adaptation_seconds: 1e-6 * positive(micros)?,
+        memory: 0,
+    }))
 }
 
 impl Sheet {
@@ -56,50 +97,50 @@ impl Sheet {
         Ok(sheet)
     }
 
-    /// The speeds in a few characters, for a link: cores, device, then steps a second and
-    /// microseconds of an adaptation for each problem and method.
+    /// The speeds in a few characters, for a link: the form, cores, device, graphics card, browser,
+    /// then `system.method,STEPS,MICROSECONDS` of a second and of an adaptation.
     pub fn write(&self) -> String {
-        let speed = |(system, method)| {
-            let found = self.speed(system, method);
-            found.map_or_else(String::new, |speed| {
-                let micros = 1e6 * speed.adaptation_seconds;
-                format!("{:.3e},{micros:.3e}", speed.steps_per_second)
-            })
-        };
-        let speeds: Vec<String> = pairs().map(speed).collect();
-        let Machine { cores, device, .. } = &self.machine;
-        format!("{cores},{device};{}", speeds.join(";"))
+        let Machine {
+            cores,
+            gpu,
+            browser,
+            device,
+        } = &self.machine;
+        let name = |text: &str| text.replace(';', " ").chars().take(60).collect::<String>();
+        let mut parts = vec![
+            FORM.to_owned(),
+            cores.to_string(),
+            device.clone(),
+            name(gpu),
+            name(browser),
+        ];
+        parts.extend(self.speeds().map(|speed| {
+            let micros = 1e6 * speed.adaptation_seconds;
+            format!(
+                "{}.{},{:.2e},{micros:.2e}",
+                speed.system, speed.method, speed.steps_per_second
+            )
+        }));
+        parts.join(";")
     }
 
-    /// Reads what [`Self::write`] has written.
+    /// Reads what [`Self::write`] has written, or what it wrote when figures had no names.
     pub fn read(text: &str) -> Option<Self> {
-        let mut parts = text.split(';');
-        let (cores, device) = parts.next()?.split_once(',')?;
-        let device = ["cpu", "webgpu"].into_iter().find(|name| *name == device)?;
-        let mut measured = Vec::new();
-        for ((system, method), part) in pairs().zip(parts) {
-            let Some((steps, micros)) = part.split_once(',') else {
-                continue;
-            };
-            let positive = |text: &str| {
-                text.parse()
-                    .ok()
-                    .filter(|x: &f64| x.is_normal() && *x > 0.0)
-            };
-            measured.push(Measured::Speed(Speed {
-                system: system.to_owned(),
-                method: method.to_owned(),
-                steps_per_second: positive(steps)?,
-                adaptation_seconds: 1e-6 * positive(micros)?,
-                memory: 0,
-            }));
-        }
-        let machine = Machine {
-            cores: cores.parse().ok()?,
-            device: device.to_owned(),
-            ..Machine::default()
+        let parts: Vec<&str> = text.split(';').collect();
+        let (machine, speeds) = match parts[..] {
+            [FORM, cores, device, gpu, browser, ref speeds @ ..] => {
+                let machine = machine(cores, device, (gpu, browser))?;
+                (machine, speeds.iter().map(|text| named(text)).collect())
+            }
+            [first, ref speeds @ ..] => {
+                let (cores, device) = first.split_once(',')?;
+                (machine(cores, device, ("", ""))?, in_order(speeds))
+            }
+            [] => return None,
         };
-        (!measured.is_empty()).then_some(Self {
+        let measured: Option<Vec<Measured>> = speeds;
+        let measured = measured.filter(|measured| !measured.is_empty())?;
+        Some(Self {
             version: String::new(),
             machine,
             measured,
@@ -110,14 +151,14 @@ impl Sheet {
     pub fn speeds(&self) -> impl Iterator<Item = &Speed> {
         self.measured.iter().filter_map(|measured| match measured {
             Measured::Speed(speed) => Some(speed),
-            Measured::Growth(_) => None,
+            Measured::Growth(_) | Measured::Accuracy(_) => None,
         })
     }
 
     fn growths(&self) -> impl Iterator<Item = &Growth> {
         self.measured.iter().filter_map(|measured| match measured {
             Measured::Growth(growth) => Some(growth),
-            Measured::Speed(_) => None,
+            Measured::Speed(_) | Measured::Accuracy(_) => None,
         })
     }
 
@@ -149,7 +190,7 @@ impl Sheet {
                 method_title(&speed.method),
                 significant(speed.steps_per_second, 3),
                 significant(1e3 * speed.adaptation_seconds, 2),
-                significant(speed.memory as f64 / 1e6, 3),
+                memory_text(speed.memory),
             ];
             if let Some(other) = other {
                 let found = other.speed(&speed.system, &speed.method);
@@ -165,6 +206,29 @@ impl Sheet {
                 ));
             }
             table.push(cells);
+        }
+        table
+    }
+
+    /// The time to accuracies in numbers; empty if that was not measured.
+    pub fn accuracies(&self) -> Table {
+        let columns = ["System", "Method", "Error", "Whose", "Time [s]", "Steps"];
+        let mut table = Table::new("Training until an error in new environments", columns);
+        for measured in &self.measured {
+            let Measured::Accuracy(found) = measured else {
+                continue;
+            };
+            let missed = || format!("not reached: {}", significant(found.error, 2));
+            table.push([
+                short_title(&found.system).to_owned(),
+                method_title(&found.method),
+                significant(found.goal, 2),
+                found.whose.clone(),
+                found
+                    .seconds
+                    .map_or_else(missed, |time| significant(time, 3)),
+                found.steps.to_string(),
+            ]);
         }
         table
     }
@@ -245,58 +309,12 @@ impl Sheet {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sheet() -> Sheet {
-        let speed = |(place, (system, method)): (usize, (&str, &str))| {
-            Measured::Speed(Speed {
-                system: system.to_owned(),
-                method: method.to_owned(),
-                steps_per_second: 100.0 * (place + 1) as f64,
-                adaptation_seconds: 1e-4,
-                memory: 0,
-            })
-        };
-        Sheet {
-            version: String::new(),
-            machine: Machine {
-                cores: 8,
-                device: "cpu".to_owned(),
-                ..Machine::default()
-            },
-            measured: pairs().enumerate().map(speed).collect(),
-        }
-    }
-
-    #[test]
-    fn a_link_holds_the_speeds_and_stays_short() {
-        let text = sheet().write();
-        assert!(text.len() < 600, "{}", text.len());
-        assert_eq!(Sheet::read(&text).map(|sheet| sheet.write()), Some(text));
-    }
-
-    #[test]
-    fn a_damaged_link_or_file_is_refused() {
-        for text in [
-            "",
-            "8,cpu;",
-            "8,tpu;1e2,1e2",
-            "x,cpu;1,1",
-            "8,cpu;-1,1",
-            "8,cpu;nan,1",
-        ] {
-            assert_eq!(Sheet::read(text), None, "{text}");
-        }
-        assert!(Sheet::from_json("{}").is_err_and(|e| e.contains("not a saved benchmark")));
-        let empty = serde_json::to_string(&Sheet::default()).unwrap();
-        assert!(Sheet::from_json(&empty).is_err_and(|e| e.contains("no measurement")));
-    }
-
-    #[test]
-    fn two_machines_are_compared_by_ratios() {
-        let table = sheet().table(Some(&sheet()));
-        assert_eq!(table.rows[0][6..], ["1", "1"]);
+fn memory_text(bytes: u64) -> String {
+    match bytes {
+        0 => "–".to_owned(),
+        bytes => significant(bytes as f64 / 1e6, 3),
     }
 }
+
+#[cfg(test)]
+mod tests;

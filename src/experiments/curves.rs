@@ -86,6 +86,7 @@ mod tests {
             system: "charges-pair".to_owned(),
             method: "camel".to_owned(),
             seed: 0,
+            spec: None,
             points: [3.0, 10.0, 30.0].map(point).to_vec(),
         }
     }

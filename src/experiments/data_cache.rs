@@ -61,7 +61,7 @@ fn size(tasks: &[Task]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::systems::Samples;
+    use crate::systems::{NAMES, Samples, Split, by_name};
 
     fn tasks(numbers: usize) -> Vec<Task> {
         let inputs = Arc::new(Samples {
@@ -74,6 +74,23 @@ mod tests {
             targets: Vec::new(),
         };
         vec![task.clone(), task]
+    }
+
+    #[test]
+    fn the_training_sets_of_all_systems_are_kept_together() {
+        for name in NAMES {
+            let system = by_name(name).unwrap();
+            let task = |phi: &Vec<f64>| system.task(phi, Split::Train, 0).unwrap();
+            let tasks: Vec<_> = system
+                .environments(Split::Train, 0)
+                .iter()
+                .map(task)
+                .collect();
+            keep(name, 0, &tasks);
+        }
+        for name in NAMES {
+            assert!(find(name, 0).is_some(), "{name}");
+        }
     }
 
     #[test]

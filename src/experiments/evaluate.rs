@@ -1,4 +1,4 @@
-//! What a trained model does in an environment that it has not seen: adapt, identify, follow.
+//! What a trained model finds out in an environment that it has not seen: adapt, identify.
 
 use std::sync::Arc;
 
@@ -7,26 +7,22 @@ use rand_distr::{Distribution as _, StandardNormal};
 use thiserror::Error;
 
 use super::{
-    report::{Adaptation, ErrorSize, Identified, Motion},
+    identifiers,
+    report::{Adaptation, Conditioning, ErrorSize, Identified},
     spec::{Spec, SpecError},
 };
 use crate::{
-    control::{
-        error::ControlError,
-        plant::Plant,
-        reference::Reference,
-        tracking::track,
-        tracking_trials::{Correction, SwingsUp},
-    },
+    control::error::ControlError,
     identification::{
-        affine_map::{AffineMap, Offset, Rank},
+        by_map::identify_by_map,
         error::IdentificationError,
-        identifier::Identifier,
+        identifier::{self, Identifier},
         learned::{LearnedError, LearnedModel},
+        least_squares::{Noise, fit},
     },
-    learners::{Adapted, LearnerError, Model, Workspace},
+    learners::{Adapted, LearnerError, Model},
     random::generator,
-    systems::{Field, Samples, Split, System, SystemError, Task, arm::Arm, cartpole::Cartpole},
+    systems::{Field, Parameter, Samples, Split, System, SystemError, Task, charges::Charges},
 };
 
 /// Pairs of true and predicted targets that a report keeps.
@@ -61,6 +57,9 @@ pub enum EvaluationError {
     /// No model of these settings is at hand.
     #[error("there is no model of these settings yet; train one")]
     NotTrained,
+    /// A model of other settings or another system.
+    #[error("the model does not fit: {0}")]
+    OtherModel(String),
     /// The adapted model left the finite numbers.
     #[error(
         "the adapted model predicts numbers that are not finite; give other or more shots, or train with a lower learning rate"
@@ -225,9 +224,10 @@ pub fn adapt(
     model: &Arc<Model>,
 ) -> Result<(Adaptation, Adapted), EvaluationError> {
     let phi = parameters(spec, system);
+    // Before the trial, so that the system's last solution is that of φ.
+    let known = known_parameters(system, model, spec.seed)?;
     let trial = Trial::of_spec(spec, system, &phi)?;
     let from_shots = model.adapt(&trial.inputs, &trial.targets)?;
-    let known = known_parameters(system, model, spec.seed)?;
     let truth = trial.rest_targets();
     let few_shot = model.predict(&from_shots, &trial.rest_inputs())?;
     let zero_shot = match &known {
@@ -240,23 +240,45 @@ pub fn adapt(
         }
         None => None,
     };
-    let identified = match known {
-        Some(mut known) => by_least_squares(&mut known, &trial, spec.noise, system)?,
-        None => {
-            let values = identify_by_map(model, &from_shots)?;
-            describe(system, &phi, values.into_iter().map(|value| (value, true)))
-        }
+    let found = match known {
+        Some(mut known) => known.identify(&trial.inputs, &trial.targets, spec.noise)?,
+        None => identify_by_map(model, &from_shots)?,
     };
     let target = system.description().target;
     let adaptation = Adaptation {
         shots: trial.targets.len(),
         few_shot: ErrorSize::of(&truth, &few_shot),
         zero_shot,
-        identified,
+        identified: describe(system, &phi, &found),
+        conditioning: Some(Conditioning {
+            rank: found.rank,
+            condition: found.condition,
+        }),
         predictions: pairs(&truth, &few_shot)?,
         target: (target.symbol.to_owned(), target.unit.to_owned()),
+        floor: charges(spec).and_then(|charges| noise_floor(&charges, spec.noise, &trial)),
     };
     Ok((adaptation, from_shots))
+}
+
+/// The charges of an experiment on charges.
+fn charges(spec: &Spec) -> Option<Charges> {
+    let charges = Charges::by_name(&spec.system)?;
+    match spec.places.is_empty() {
+        true => Some(charges),
+        false => charges.moved(&spec.places).ok(),
+    }
+}
+
+/// What the noise leaves to the best of models: charges fitted with their true potentials.
+pub fn noise_floor(charges: &Charges, noise: f64, trial: &Trial) -> Option<f64> {
+    if noise == 0.0 {
+        return None;
+    }
+    let features = charges.features(&trial.inputs);
+    let fitted = fit(&features, &trial.targets, None, Noise::Known(noise)).ok()?;
+    let predicted = charges.features(&trial.rest_inputs()) * fitted.weights;
+    Some(ErrorSize::of(&trial.rest_targets(), predicted.as_slice()).mse)
 }
 
 /// Some of the pairs of true and predicted targets, evenly chosen.
@@ -278,122 +300,46 @@ pub fn known_parameters(
     if LearnedModel::new(model.clone()).is_err() {
         return Ok(None);
     }
-    Ok(Some(Identifier::of_model(model, system, seed)?))
+    Ok(Some(identifiers::of_model(model, system, seed)?))
 }
 
-fn by_least_squares(
-    known: &mut Identifier<LearnedModel>,
-    trial: &Trial,
-    noise: f64,
-    system: &dyn System,
-) -> Result<Vec<Identified>, EvaluationError> {
-    let found = known.identify(&trial.inputs, &trial.targets, noise)?;
-    let errors = found.estimate.standard_errors.iter().copied();
-    let values = found
-        .estimate
-        .values
-        .iter()
-        .copied()
-        .zip(errors)
-        .zip(found.determined.iter().copied());
-    Ok(describe(system, &trial.task.parameters, values))
-}
-
-/// Identification of a method without features: the affine map of its contexts. Gives each value
-/// with the map's own error.
-pub fn identify_by_map(
-    model: &Model,
-    adapted: &Adapted,
-) -> Result<Vec<(f64, f64)>, IdentificationError> {
-    let (contexts, parameters): (Vec<_>, Vec<_>) = model
-        .tasks()
-        .iter()
-        .map(|task| (task.context.clone(), task.parameters.clone()))
-        .unzip();
-    let map = AffineMap::fit(
-        &contexts,
-        &parameters,
-        Rank::Numerical(1e-3),
-        Offset::Free,
-        None,
-    )?;
-    let values = map.apply(adapted.context())?;
-    let errors = map
-        .residual()
-        .diagonal()
-        .map(|variance| variance.max(0.0).sqrt());
-    Ok(values.iter().copied().zip(errors.iter().copied()).collect())
-}
-
-fn describe(
-    system: &dyn System,
-    truth: &[f64],
-    values: impl IntoIterator<Item = ((f64, f64), bool)>,
-) -> Vec<Identified> {
-    let about = system.description().parameters.iter().zip(truth);
-    let describe = |((parameter, &truth), ((estimate, standard_error), determined)): (
-        (&crate::systems::Parameter, _),
-        _,
-    )| Identified {
+fn describe(system: &dyn System, truth: &[f64], found: &identifier::Identified) -> Vec<Identified> {
+    let parameters = system.description().parameters.iter().zip(truth);
+    let describe = |(j, (parameter, &truth)): (usize, (&Parameter, &f64))| Identified {
         name: parameter.name.to_owned(),
         symbol: parameter.quantity.symbol.to_owned(),
         unit: parameter.quantity.unit.to_owned(),
         truth,
-        estimate,
-        standard_error,
-        determined,
+        estimate: found.estimate.values[j],
+        standard_error: found.estimate.standard_errors[j],
+        determined: found.determined[j],
     };
-    about.zip(values).map(describe).collect()
+    parameters.enumerate().map(describe).collect()
 }
 
-/// Lets the robot of an experiment follow its swing-up with the adapted model.
-pub fn follow(
-    spec: &Spec,
-    system: &dyn System,
-    model: &Model,
-) -> Result<Option<Motion>, EvaluationError> {
-    let phi = parameters(spec, system);
-    match spec.system.as_str() {
-        "cartpole" => {
-            let robot = Cartpole::default();
-            let reference = robot.swing_up(&phi)?;
-            follow_with(robot, &phi, &reference, spec, system, model).map(Some)
-        }
-        "arm" => {
-            let reference = Reference::arm_swing_up()?;
-            follow_with(Arm::default(), &phi, &reference, spec, system, model).map(Some)
-        }
-        _ => Ok(None),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{experiments::spec::Draft, learners::weights, systems::cartpole::Cartpole};
+
+    #[test]
+    fn samples_that_do_not_tell_the_masses_apart_say_so() {
+        let bytes = include_bytes!("../../public/weights/cartpole-camel.safetensors");
+        let model = Arc::new(weights::import(bytes).unwrap());
+        let conditioning = |shots: usize| {
+            let draft = Draft {
+                shots,
+                ..Draft::recommended("cartpole", "camel").unwrap()
+            };
+            let spec = draft.check().unwrap();
+            adapt(&spec, &Cartpole::default(), &model)
+                .unwrap()
+                .0
+                .conditioning
+                .unwrap()
+        };
+        let (one, many) = (conditioning(1), conditioning(100));
+        assert_eq!((one.rank, many.rank), (1, 2));
+        assert!(many.condition < one.condition, "{many:?} {one:?}");
     }
-}
-
-fn follow_with<R: SwingsUp>(
-    robot: R,
-    phi: &[f64],
-    reference: &Reference,
-    spec: &Spec,
-    system: &dyn System,
-    model: &Model,
-) -> Result<Motion, EvaluationError> {
-    let trial = Trial::new(system, phi, spec.shots, spec.noise, spec.seed)?;
-    let adapted = model.adapt(&trial.inputs, &trial.targets)?;
-    let mut workspace = Workspace::default();
-    let mut input = |features: &[f64]| {
-        let mut output = [0.0];
-        match model.predict_into(&adapted, features, &mut output, &mut workspace) {
-            Ok(()) => output[0],
-            Err(_) => f64::NAN,
-        }
-    };
-    let start = reference.states[0].clone();
-    let feedback = robot.correction(reference, Correction::Regulator);
-    let mut plant = Plant::new(robot, phi, &start, 0.0, spec.seed)?;
-    let tracking = track(&mut plant, reference, &feedback, &mut input)?;
-    Ok(Motion {
-        dt: reference.dt,
-        reference: reference.states.clone(),
-        states: tracking.states,
-        errors: tracking.errors,
-        success: tracking.upright,
-    })
 }

@@ -6,14 +6,18 @@ use std::{cell::RefCell, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    evaluate::{EvaluationError, Trial, adapt, follow, known_parameters, parameters},
+    evaluate::{EvaluationError, Trial, adapt, known_parameters, parameters},
+    follow::follow,
+    plan::{Plan, plan},
     report::{Adaptation, Motion, Report},
-    spec::{Draft, Spec},
+    spec::{DeviceChoice, Draft, Spec},
 };
 use crate::{
-    learners::{Adapted, LearnerError, Model, Settings, weights},
+    engine::protocol::DeviceUsed,
+    identification::{identifier::Identifier, learned::LearnedModel},
+    learners::{Adapted, LearnerError, Model, Settings, method, weights},
     systems::{
-        Field, Samples, Shape, Split, System,
+        Field, Samples, Shape, Split, System, SystemError,
         field_lines::field_lines,
         grid::{Grid, Nodes},
     },
@@ -21,12 +25,16 @@ use crate::{
 
 /// Values of a map along x1.
 const COLUMNS: usize = 72;
+/// Points along x1 among which the best next one is chosen.
+const CANDIDATES: usize = 36;
 /// Field lines that start at plates inside a map.
 const LINES: usize = 24;
 /// Most models that are kept.
 const MOST_KEPT: usize = 16;
 /// Most samples of a curve.
 const CURVE: usize = 300;
+/// Files in `public/weights`.
+const SHIPPED: &[&str] = include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
 /// Where the model comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +43,8 @@ pub enum Origin {
     Shipped,
     /// The visitor trained it.
     Trained,
+    /// It was in a file that the visitor opened.
+    File,
 }
 
 /// What a model knows of one environment.
@@ -50,6 +60,9 @@ pub struct Answer {
     pub motion: Option<Motion>,
     /// Predictions to look at.
     pub picture: Option<Picture>,
+    /// Where to measure a field next.
+    #[serde(default)]
+    pub plan: Option<Plan>,
 }
 
 impl From<&Report> for Answer {
@@ -60,6 +73,29 @@ impl From<&Report> for Answer {
             adaptation: report.adaptation.clone(),
             motion: report.motion.clone(),
             picture: None,
+            plan: None,
+        }
+    }
+}
+
+impl Answer {
+    /// The answer as a report that can be saved, with the course of the training where it is known.
+    pub fn report(&self, trained: Option<&Report>) -> Report {
+        let unknown = || Report {
+            spec: self.spec.clone(),
+            device: DeviceUsed::default(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            seconds: 0.0,
+            steps: self.spec.steps,
+            losses: Vec::new(),
+            adaptation: Adaptation::default(),
+            motion: None,
+        };
+        Report {
+            spec: self.spec.clone(),
+            adaptation: self.adaptation.clone(),
+            motion: self.motion.clone(),
+            ..trained.cloned().unwrap_or_else(unknown)
         }
     }
 }
@@ -140,22 +176,66 @@ pub fn keep_shipped(spec: &Spec, bytes: &[u8]) -> Result<(), EvaluationError> {
     keep_file(spec, Origin::Shipped, bytes)
 }
 
-/// Keeps a model that the visitor trained earlier, if its file is what these settings would give.
-pub fn keep_restored(spec: &Spec, bytes: &[u8]) -> Result<(), EvaluationError> {
-    keep_file(spec, Origin::Trained, bytes)
-}
-
-fn keep_file(spec: &Spec, origin: Origin, bytes: &[u8]) -> Result<(), EvaluationError> {
+/// Keeps the model of a file, if it is what these settings would give.
+pub fn keep_file(spec: &Spec, origin: Origin, bytes: &[u8]) -> Result<(), EvaluationError> {
     let model = weights::import(bytes)?;
-    let settings = Settings {
-        method: model.settings().method.clone(),
-        ..spec.settings()?
-    };
-    if *model.settings() != settings {
-        return Err(EvaluationError::NotTrained);
+    if let Some(difference) = difference(&model, spec)? {
+        return Err(EvaluationError::OtherModel(difference));
     }
     keep_from(spec, origin, Arc::new(model));
     Ok(())
+}
+
+/// What tells a model from one that these settings would give, in words.
+fn difference(model: &Model, spec: &Spec) -> Result<Option<String>, EvaluationError> {
+    let named = |settings: &Settings| -> Result<_, EvaluationError> {
+        let method = method(&settings.method)?.trained_as.to_owned();
+        let settings = Settings {
+            method,
+            ..settings.clone()
+        };
+        Ok(serde_json::to_value(settings).unwrap_or_default())
+    };
+    let (given, wanted) = (named(model.settings())?, named(&spec.settings()?)?);
+    // A model of another system differs in much, but this is what to say.
+    let rest = wanted.as_object().into_iter().flat_map(|all| all.keys());
+    let mut keys = ["system", "method"]
+        .into_iter()
+        .chain(rest.map(String::as_str));
+    if let Some(key) = keys.find(|key| given[key] != wanted[key]) {
+        let (name, given, wanted) = (key.replace('_', " "), &given[key], &wanted[key]);
+        return Ok(Some(format!(
+            "its {name} is {given}, but must be {wanted} as in the settings here"
+        )));
+    }
+    let system = spec.physics()?;
+    let about = system.description();
+    let parameters = model.tasks().iter().map(|task| task.parameters.len());
+    let sizes = [
+        ("inputs", model.input_size(), about.inputs.len()),
+        (
+            "parameters",
+            parameters.max().unwrap_or(0),
+            about.parameters.len(),
+        ),
+    ];
+    let wrong = sizes.into_iter().find(|(_, given, wanted)| given != wanted);
+    Ok(wrong.map(|(name, given, wanted)| {
+        format!("it has {given} {name}, but {} has {wanted}", about.name)
+    }))
+}
+
+/// Whether two experiments ask one model the same.
+pub fn same_question(one: &Spec, other: &Spec) -> bool {
+    let question = |spec: &Spec| {
+        let system = spec.physics().ok()?;
+        Some(Draft {
+            device: DeviceChoice::Auto,
+            phi: parameters(spec, system.as_ref()),
+            ..spec.clone().into()
+        })
+    };
+    question(one) == question(other)
 }
 
 /// Whether a model for these settings is at hand.
@@ -170,12 +250,13 @@ fn kept(spec: &Spec) -> Option<(Origin, Arc<Model>)> {
     })
 }
 
-/// File of the shipped model, relative to the site.
+/// File of the shipped model, relative to the site, if there is one for these settings.
 pub fn shipped_file(spec: &Spec) -> Option<String> {
-    let method = crate::learners::method(&spec.method).ok()?.trained_as;
+    let method = method(&spec.method).ok()?.trained_as;
     let usual = Draft::recommended(&spec.system, &spec.method).ok()?;
-    spec.trains_like(&usual)
-        .then(|| format!("weights/{}-{method}.safetensors", spec.system))
+    let file = format!("{}-{method}.safetensors", spec.system);
+    (spec.trains_like(&usual) && SHIPPED.contains(&file.as_str()))
+        .then(|| format!("weights/{file}"))
 }
 
 /// Answers with the model at hand.
@@ -184,13 +265,23 @@ pub fn answer(spec: &Spec) -> Result<Answer, EvaluationError> {
     let system = spec.physics()?;
     let (adaptation, from_shots) = adapt(spec, system.as_ref(), &model)?;
     let motion = follow(spec, system.as_ref(), &model)?;
-    let picture = picture(spec, system.as_ref(), &model, &from_shots)?;
+    let known = known_parameters(system.as_ref(), &model, spec.seed)?;
+    let picture = picture(spec, system.as_ref(), &model, &from_shots, known.as_ref())?;
+    let plan = match (known, system.field()) {
+        (Some(known), Some(field)) => {
+            let trial = Trial::of_spec(spec, field, &parameters(spec, field))?;
+            let candidates = grid(field, CANDIDATES)?.samples();
+            plan(&known, &candidates, &trial.inputs, spec.noise, spec.seed)?
+        }
+        _ => None,
+    };
     Ok(Answer {
         spec: spec.clone(),
         origin,
         adaptation,
         motion,
         picture: Some(picture),
+        plan,
     })
 }
 
@@ -199,9 +290,10 @@ fn picture(
     system: &dyn System,
     model: &Arc<Model>,
     few_shot: &Adapted,
+    known: Option<&Identifier<LearnedModel>>,
 ) -> Result<Picture, EvaluationError> {
     let phi = parameters(spec, system);
-    let zero_shot = match known_parameters(system, model, spec.seed)? {
+    let zero_shot = match known {
         Some(known) => Some(model.with_context(&known.model().task_weights(&phi)?)?),
         None => None,
     };
@@ -219,10 +311,7 @@ fn maps(
     few_shot: &Adapted,
     zero_shot: Option<&Adapted>,
 ) -> Result<Picture, EvaluationError> {
-    let domain = field.domain();
-    let [low, high] = domain;
-    let rows = COLUMNS as f64 * (high[1] - low[1]) / (high[0] - low[0]);
-    let grid = Grid::new([COLUMNS, (rows.round() as usize).max(3)], domain)?;
+    let grid = grid(field, COLUMNS)?;
     let potential = field.solve(phi)?;
     let (inputs, sources) = (grid.samples(), field.sketch(phi));
     let predicted = |adapted: &Adapted| -> Result<Map, LearnerError> {
@@ -231,13 +320,20 @@ fn maps(
     let truth = grid.positions().map(|x| potential.value(x)).collect();
     let trial = Trial::of_spec(spec, field, phi)?;
     Ok(Picture::Maps {
-        domain,
+        domain: field.domain(),
         columns: COLUMNS,
         points: trial.inputs.rows().map(|x| [x[0], x[1]]).collect(),
         truth: map(grid, truth, &sources),
         few_shot: predicted(few_shot)?,
         zero_shot: zero_shot.map(predicted).transpose()?,
     })
+}
+
+/// A grid of square cells over a field's domain.
+fn grid(field: &dyn Field, columns: usize) -> Result<Grid, SystemError> {
+    let [low, high] = field.domain();
+    let rows = columns as f64 * (high[1] - low[1]) / (high[0] - low[0]);
+    Grid::new([columns, (rows.round() as usize).max(3)], [low, high])
 }
 
 fn map(grid: Grid, values: Vec<f64>, sources: &[Shape]) -> Map {
@@ -275,102 +371,4 @@ fn curves(
 }
 
 #[cfg(test)]
-mod tests {
-    use burn::tensor::Device;
-
-    use super::*;
-    use crate::learners::Trainer;
-
-    fn trained(system: &str, method: &str) -> Spec {
-        let draft = Draft {
-            steps: 30,
-            width: 8,
-            depth: 1,
-            batch: 50,
-            ..Draft::recommended(system, method).unwrap()
-        };
-        let spec = draft.check().unwrap();
-        let system = spec.physics().unwrap();
-        let tasks: Vec<_> = system
-            .environments(Split::Train, 0)
-            .iter()
-            .map(|phi| system.task(phi, Split::Train, 0).unwrap())
-            .collect();
-        let mut trainer =
-            Trainer::new(&spec.settings().unwrap(), &tasks, 0, &Device::flex()).unwrap();
-        while !trainer.finished() {
-            trainer.step().unwrap();
-        }
-        keep(
-            &spec,
-            Arc::new(pollster::block_on(trainer.finish()).unwrap()),
-        );
-        spec
-    }
-
-    #[test]
-    fn a_field_is_answered_with_maps_through_the_placed_points() {
-        let spec = trained("charges-pair", "camel");
-        let points = vec![[-0.5, 0.2], [0.1, 0.8], [0.7, 0.4]];
-        let asked = Draft {
-            points: points.clone(),
-            phi: vec![2.0, 4.0],
-            ..spec.into()
-        };
-        let answer = answer(&asked.check().unwrap()).unwrap();
-        assert_eq!(answer.adaptation.shots, 3);
-        let Some(Picture::Maps {
-            points: measured,
-            truth,
-            few_shot,
-            zero_shot: Some(zero_shot),
-            columns,
-            ..
-        }) = answer.picture
-        else {
-            panic!("no maps");
-        };
-        assert_eq!(measured, points);
-        assert_eq!(truth.values.len(), columns * 36);
-        assert!(truth.lines.len() > 5);
-        for map in [few_shot, zero_shot] {
-            assert_eq!(map.values.len(), truth.values.len());
-            assert!(map.values.iter().all(|y| y.is_finite()));
-        }
-    }
-
-    #[test]
-    fn a_robot_is_answered_with_curves_and_a_method_without_features_too() {
-        for method in ["camel", "maml"] {
-            let spec = trained("pendulum", method);
-            let answer = answer(&spec).unwrap();
-            let Some(Picture::Curves {
-                truth, few_shot, ..
-            }) = answer.picture
-            else {
-                panic!("no curves");
-            };
-            assert_eq!(truth.len(), few_shot.len());
-        }
-    }
-
-    #[test]
-    fn other_settings_need_other_training() {
-        let spec = trained("pendulum", "camel");
-        assert!(is_ready(&spec));
-        let wider = Draft {
-            width: 9,
-            ..spec.clone().into()
-        };
-        let wider = wider.check().unwrap();
-        assert!(!is_ready(&wider));
-        let error = answer(&wider).unwrap_err().to_string();
-        assert!(error.contains("train"), "{error}");
-        let noisy = Draft {
-            noise: 0.1,
-            shots: 5,
-            ..spec.into()
-        };
-        assert!(is_ready(&noisy.check().unwrap()));
-    }
-}
+mod tests;

@@ -27,7 +27,7 @@ mod lane;
 pub use lane::LaneTick;
 
 /// Weights of the models that drive the demonstration; `camel pretrain` makes them.
-pub(super) const CAMEL: &[u8] = include_bytes!("../../public/weights/cartpole-camel.safetensors");
+const CAMEL: &[u8] = include_bytes!("../../public/weights/cartpole-camel.safetensors");
 const ANIL: &[u8] = include_bytes!("../../public/weights/cartpole-anil.safetensors");
 /// The models of the lanes, in order.
 pub const LANES: [&str; 3] = ["camel", "anil", "analytic"];
@@ -78,6 +78,9 @@ pub enum LiveError {
     /// The controller.
     #[error(transparent)]
     Control(#[from] ControlError),
+    /// A file of the site that could not be read.
+    #[error("the model could not be loaded: {0}")]
+    File(String),
 }
 
 /// The demonstration, step by step.

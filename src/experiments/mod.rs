@@ -2,6 +2,8 @@
 //! [`report::Report`].
 
 pub mod bench;
+pub mod bench_accuracy;
+pub mod bench_memory;
 pub mod bench_sheet;
 pub mod compare;
 pub mod cost;
@@ -11,11 +13,17 @@ pub mod dataset;
 pub mod evaluate;
 pub mod explore;
 pub mod figures;
+pub mod follow;
+#[cfg(test)]
+mod fuzz;
+pub mod identifiers;
 pub mod link;
+pub mod list_file;
 pub mod live;
 pub mod online_run;
+pub mod parallel;
+pub mod plan;
 pub mod record;
-pub mod record_file;
 pub mod report;
 pub mod rerun;
 pub mod run;
@@ -23,3 +31,5 @@ pub mod saved;
 pub mod spec;
 pub mod table;
 pub mod training;
+pub mod tuning;
+pub mod view;

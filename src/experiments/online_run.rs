@@ -1,57 +1,45 @@
 //! One run of online control: a mass changes by a factor and at a time that the visitor chooses, and
-//! the model is never told.
+//! the model is never told. It runs in (a multiple of) real time, with pause, step and reset.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use web_time::Instant;
 
-use super::live::{CAMEL, LiveError};
+use self::simulation::{Simulation, simulation};
+use super::live::{Command, LiveError};
 use crate::{
-    control::{
-        adaptive::{AdaptiveLoop, Controller},
-        balance::UpkieLoop,
-        compensation::Compensation,
-        error::ControlError,
-        feedback::TipFeedback,
-        plant::Plant,
-        reference::Reference,
-        tracking::tip_distance,
-        upkie_adaptive::UpkieIdentification,
+    control::{error::ControlError, trials::BUDGET},
+    engine::{
+        jobs::Clock,
+        pacing::{Host, REPORT},
+        protocol::{DeviceUsed, Event},
     },
-    engine::{pacing::Host, protocol::Event},
-    identification::{
-        identifier::Identifier,
-        learned::LearnedModel,
-        model::PhysicalModel,
-        online::{Estimate, OnlineLeastSquares},
-    },
-    learners::weights,
-    systems::{Robot as _, System, SystemError, cartpole::Cartpole, upkie::Upkie},
+    identification::budget::Punctuality,
+    learners::{Model, weights},
+    systems::SystemError,
 };
 
-/// Weights of Upkie's model; `camel pretrain` makes them.
-const UPKIE: &[u8] = include_bytes!("../../public/weights/upkie-camel.safetensors");
-/// Cart and pole before the change [kg].
-const MASSES: [f64; 2] = [1.5, 0.3];
-/// Torso before the change [kg].
-const TORSO: f64 = 1.0;
-/// Random force on the cart [N].
-const DISTURBANCE: f64 = 0.05;
-/// Steps that adaptation takes at least.
-const WINDOW: usize = 50;
-/// Ticks of Upkie's run, 10 s.
-const UPKIE_TICKS: usize = 2_000;
+mod simulation;
+
+/// What may control, the model or the formula that it predicts with.
+pub const METHODS: [&str; 5] = ["camel", "anil", "coda", "r2d2", "analytic"];
+/// Factors on the mass.
+pub const FACTORS: (f64, f64) = (0.5, 4.0);
+/// Time without a message after which one is due, so that a run that stands does not seem dead.
+const HEARTBEAT: Duration = Duration::from_secs(2);
 /// Points that a run keeps.
 const POINTS: usize = 500;
-/// Steps between two looks at the page.
-const SLICE: usize = 50;
+/// Word that stands before a run in a link's view.
+const VIEW: &str = "online=";
 
 /// What to run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OnlineSpec {
     /// `cartpole` or `upkie`.
     pub system: String,
+    /// One of [`METHODS`].
+    pub method: String,
     /// Factor on the mass, above 0.
     pub factor: f64,
     /// Time of the change [s], within the run.
@@ -67,24 +55,61 @@ pub struct OnlinePoint {
     pub time: f64,
     /// True mass [kg].
     pub truth: f64,
-    /// Identified mass [kg].
-    pub estimate: f64,
-    /// Its standard error [kg].
-    pub standard_error: f64,
+    /// Identified mass [kg], if the controller identifies.
+    pub estimate: Option<f64>,
+    /// Its standard error [kg], if there is one.
+    pub standard_error: Option<f64>,
     /// Distance of the cartpole's tip to its reference [m], or error of Upkie's predicted torque
     /// [N m].
     pub error: f64,
 }
 
-/// How a run went.
+/// How a run goes: what happened so far, or since the last message.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OnlineRun {
-    /// Its steps, or every so many of them.
+    /// Whether it began anew.
+    pub anew: bool,
+    /// Every so many of its steps.
     pub points: Vec<OnlinePoint>,
     /// Times at which the model noticed a change [s].
     pub noticed: Vec<f64>,
-    /// Time of a control step, simulation included [s].
+    /// Ticks so far.
+    pub ticks: usize,
+    /// Ticks so far that ended without the adaptation to their observation.
+    pub missed: usize,
+    /// Mean time of an adaptation so far [s], measured around it alone.
     pub seconds_a_tick: f64,
+}
+
+impl OnlineRun {
+    /// Takes in what happened since.
+    pub fn extend(&mut self, news: Self) {
+        if news.anew {
+            *self = news;
+            return;
+        }
+        self.points.extend(news.points);
+        self.noticed.extend(news.noticed);
+        (self.ticks, self.missed) = (news.ticks, news.missed);
+        self.seconds_a_tick = news.seconds_a_tick;
+    }
+
+    fn keep(
+        &mut self,
+        Punctuality {
+            ticks,
+            missed,
+            seconds,
+        }: &Punctuality,
+    ) {
+        (self.ticks, self.missed) = (*ticks, *missed);
+        self.seconds_a_tick = seconds.iter().sum::<f64>() / seconds.len().max(1) as f64;
+    }
+}
+
+/// Time that an adaptation may take [ms].
+pub fn budget_ms() -> f64 {
+    1e3 * BUDGET.as_secs_f64()
 }
 
 /// Length of a system's run [s], if it has one.
@@ -96,189 +121,162 @@ pub fn duration(system: &str) -> Option<f64> {
     }
 }
 
+impl OnlineSpec {
+    /// The usual run of a system.
+    pub fn usual(system: &str) -> Self {
+        Self {
+            system: system.to_owned(),
+            method: METHODS[0].to_owned(),
+            factor: if system == "upkie" { 4.0 } else { 2.0 },
+            time: (duration(system).unwrap_or(0.0) / 3.0).round(),
+            seed: 0,
+        }
+    }
+
+    /// The run in a link's view, if there is one; what is unknown or out of range is as usual.
+    pub fn of_view(system: &str, view: &str) -> Option<Self> {
+        let mut spec = Self::usual(system);
+        let words = view.split(';').find_map(|part| part.strip_prefix(VIEW));
+        let mut words = words?.split(',');
+        if let Some(method) = words.next().filter(|word| METHODS.contains(word)) {
+            method.clone_into(&mut spec.method);
+        }
+        let mut number = |low: f64, high: f64| {
+            let value: f64 = words.next()?.parse().ok()?;
+            (low..=high).contains(&value).then_some(value)
+        };
+        spec.factor = number(FACTORS.0, FACTORS.1).unwrap_or(spec.factor);
+        let length = duration(system).unwrap_or(0.0);
+        spec.time = number(0.0, length).unwrap_or(spec.time);
+        Some(spec)
+    }
+
+    /// A link's view with this run in it; other parts of it stay.
+    pub fn in_view(&self, view: &str) -> String {
+        let others = view.split(';').filter(|part| !part.starts_with(VIEW));
+        let mut parts: Vec<_> = others.filter(|part| !part.is_empty()).collect();
+        let own = format!("{VIEW}{},{},{}", self.method, self.factor, self.time);
+        parts.push(&own);
+        parts.join(";")
+    }
+
+    /// Refuses what cannot be run.
+    fn check(&self) -> Result<(), ControlError> {
+        let invalid = |text: String| ControlError::from(SystemError::Invalid(text));
+        let length = duration(&self.system).ok_or_else(|| {
+            invalid(format!(
+                "online control is for cartpole and upkie, but the system is '{}'",
+                self.system
+            ))
+        })?;
+        if !METHODS.contains(&&*self.method) {
+            return Err(invalid(format!(
+                "the controller must be one of {}, but is '{}'",
+                METHODS.join(", "),
+                self.method
+            )));
+        }
+        if !(0.0..length).contains(&self.time) {
+            return Err(ControlError::Setting {
+                name: "the time of the change",
+                value: self.time,
+                allowed: format!("between 0 and {length} s"),
+            });
+        }
+        Ok(())
+    }
+
+    /// The shipped model of the method; a formula needs none.
+    async fn model(&self, host: &impl Host) -> Result<Option<Arc<Model>>, LiveError> {
+        if self.method == "analytic" {
+            return Ok(None);
+        }
+        let file = format!("weights/{}-{}.safetensors", self.system, self.method);
+        let bytes = host.read(&file).await.map_err(LiveError::File)?;
+        Ok(Some(Arc::new(weights::import(&bytes)?)))
+    }
+}
+
 /// Runs and tells the host of every event, the last one included.
 pub async fn run(spec: &OnlineSpec, host: &impl Host) {
     let last = match online(spec, host).await {
-        Ok(Some(run)) => Event::Online(Box::new(run)),
-        Ok(None) => Event::Cancelled,
+        Ok(true) => Event::Done,
+        Ok(false) => Event::Cancelled,
         Err(error) => Event::Failed(error.to_string()),
     };
     host.emit(last);
 }
 
-/// `None` if it was cancelled.
-async fn online(spec: &OnlineSpec, host: &impl Host) -> Result<Option<OnlineRun>, LiveError> {
-    let mut plant = Simulation::new(spec)?;
-    let mut all = Vec::new();
-    let mut run = OnlineRun::default();
+/// Runs to the end; false if it was cancelled.
+async fn online(spec: &OnlineSpec, host: &impl Host) -> Result<bool, LiveError> {
+    spec.check()?;
+    let model = spec.model(host).await?;
+    let mut plant = simulation(spec, model.as_ref())?;
+    let name = "cpu".to_owned();
+    let device = DeviceUsed {
+        name,
+        ..DeviceUsed::default()
+    };
+    host.emit(Event::Started { device });
+    let mut clock = Clock::default();
+    let (mut last, mut said) = (Instant::now(), Instant::now());
+    let mut anew = true;
+    while !host.cancelled() {
+        for command in host.commands() {
+            if command == Command::Reset {
+                plant = simulation(spec, model.as_ref())?;
+                anew = true;
+            }
+            clock.obey(command);
+        }
+        let passed = last.elapsed().as_secs_f64();
+        last = Instant::now();
+        let steps = clock.steps(passed, plant.time_step());
+        let (news, over) = advance(plant.as_mut(), steps, anew)?;
+        if anew || !news.points.is_empty() || steps > 0 || said.elapsed() > HEARTBEAT {
+            (anew, said) = (false, Instant::now());
+            host.emit(Event::Online(Box::new(news)));
+        }
+        if over {
+            return Ok(true);
+        }
+        host.sleep(REPORT / 2).await;
+    }
+    Ok(false)
+}
+
+/// Makes so many steps, or as many as fit into the time between two messages: what is too slow for
+/// the clock runs slower. Also tells whether the run is over.
+fn advance(
+    plant: &mut dyn Simulation,
+    steps: usize,
+    anew: bool,
+) -> Result<(OnlineRun, bool), ControlError> {
+    let mut news = OnlineRun {
+        anew,
+        ..OnlineRun::default()
+    };
     let begun = Instant::now();
-    while let Some((point, noticed)) = plant.step()? {
+    let stride = plant.length().div_ceil(POINTS).max(1);
+    let mut over = false;
+    for _ in 0..steps {
+        let Some((point, noticed)) = plant.step()? else {
+            over = true;
+            break;
+        };
         if noticed {
-            run.noticed.push(point.time);
+            news.noticed.push(point.time);
         }
-        all.push(point);
-        if all.len() % SLICE == 0 {
-            host.breathe().await;
-            if host.cancelled() {
-                return Ok(None);
-            }
+        if plant.punctuality().ticks % stride == 1 % stride {
+            news.points.push(point);
+        }
+        if begun.elapsed() > REPORT / 2 {
+            break;
         }
     }
-    run.seconds_a_tick = begun.elapsed().as_secs_f64() / all.len().max(1) as f64;
-    let stride = all.len().div_ceil(POINTS).max(1);
-    run.points = all.into_iter().step_by(stride).collect();
-    Ok(Some(run))
+    news.keep(plant.punctuality());
+    Ok((news, over))
 }
 
-type Camel = OnlineLeastSquares<PhysicalModel<LearnedModel>>;
-
-/// Either robot under control.
-enum Simulation {
-    Cartpole(Box<AdaptiveLoop<Cartpole, TipFeedback, Camel>>),
-    Upkie {
-        run: Box<UpkieIdentification<Camel>>,
-        change: usize,
-        mass: f64,
-        ticks: usize,
-    },
-}
-
-impl Simulation {
-    fn new(spec: &OnlineSpec) -> Result<Self, LiveError> {
-        let length = duration(&spec.system).ok_or_else(|| {
-            ControlError::from(SystemError::Invalid(format!(
-                "online control is for cartpole and upkie, but the system is '{}'",
-                spec.system
-            )))
-        })?;
-        if !(0.0..length).contains(&spec.time) {
-            return Err(LiveError::Control(ControlError::Setting {
-                name: "the time of the change",
-                value: spec.time,
-                allowed: format!("between 0 and {length} s"),
-            }));
-        }
-        if spec.system == "cartpole" {
-            return Ok(Self::cartpole(spec)?);
-        }
-        let robot = Upkie::default();
-        robot
-            .check(&[spec.factor * TORSO])
-            .map_err(ControlError::from)?;
-        let plant = UpkieLoop::new(robot.clone(), TORSO, 0.0).map_err(ControlError::from)?;
-        let model = online_model(UPKIE, &robot, 0.0)?;
-        Ok(Self::Upkie {
-            run: Box::new(UpkieIdentification::new(plant, model)),
-            change: (spec.time / robot.time_step()).round() as usize,
-            mass: spec.factor * TORSO,
-            ticks: 0,
-        })
-    }
-
-    fn cartpole(spec: &OnlineSpec) -> Result<Self, ControlError> {
-        let robot = Cartpole::default();
-        let reference = Reference::cartpole_sine(&robot)?;
-        let change = (spec.time / robot.time_step).round() as usize;
-        let mut plant = Plant::new(robot.clone(), &MASSES, &[0.0; 4], DISTURBANCE, spec.seed)?;
-        plant.schedule(change, 0, spec.factor * MASSES[0])?;
-        let model = online_model(CAMEL, &robot, DISTURBANCE)?;
-        let feedback = TipFeedback::adaptive(robot.clone());
-        let controller = Controller::new(&robot, reference, feedback, model, WINDOW)?
-            .with_compensation(Compensation::new(1.0)?);
-        Ok(Self::Cartpole(Box::new(AdaptiveLoop::new(
-            plant, controller,
-        ))))
-    }
-
-    /// One step, and whether a change was noticed in it; `None` at the end.
-    fn step(&mut self) -> Result<Option<(OnlinePoint, bool)>, ControlError> {
-        match self {
-            Self::Cartpole(run) => {
-                let Some(tick) = run.step()? else {
-                    return Ok(None);
-                };
-                let robot = run.plant().robot();
-                let error = tip_distance(robot, &tick.state, &tick.reference);
-                let time = tick.step as f64 * robot.time_step;
-                let point = point(time, tick.truth[0], tick.estimate, error);
-                Ok(Some((point, tick.detected)))
-            }
-            Self::Upkie { ticks, .. } if *ticks == UPKIE_TICKS => Ok(None),
-            Self::Upkie {
-                run,
-                change,
-                mass,
-                ticks,
-            } => {
-                if ticks == change {
-                    run.change_mass(*mass)?;
-                }
-                *ticks += 1;
-                let tick = run.step()?;
-                let error = (tick.predicted - tick.torque).abs();
-                let point = point(tick.time, tick.truth, tick.estimate, error);
-                Ok(Some((point, tick.detected)))
-            }
-        }
-    }
-}
-
-fn point(time: f64, truth: f64, estimate: Option<Estimate>, error: f64) -> OnlinePoint {
-    let Estimate {
-        values,
-        standard_errors,
-    } = estimate.unwrap_or_default();
-    let first = |list: Vec<f64>| list.first().copied().unwrap_or(0.0);
-    OnlinePoint {
-        time,
-        truth,
-        estimate: first(values),
-        standard_error: first(standard_errors),
-        error,
-    }
-}
-
-fn online_model(bytes: &[u8], system: &dyn System, noise: f64) -> Result<Camel, ControlError> {
-    let model = Arc::new(weights::import(bytes)?);
-    let identifier = Identifier::of_model(&model, system, 0)?;
-    Ok(identifier.online(noise)?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn spec(system: &str, factor: f64, time: f64) -> OnlineSpec {
-        OnlineSpec {
-            system: system.to_owned(),
-            factor,
-            time,
-            seed: 0,
-        }
-    }
-
-    #[test]
-    fn the_new_mass_is_noticed_and_identified() {
-        for (system, factor, mass) in [("cartpole", 2.0, 3.0), ("upkie", 4.0, 4.0)] {
-            let mut run = Simulation::new(&spec(system, factor, 4.0)).unwrap();
-            let (mut noticed, mut last) = (false, None);
-            while let Some((point, alarm)) = run.step().unwrap() {
-                noticed |= alarm && point.time >= 4.0;
-                last = Some(point);
-            }
-            let last = last.unwrap();
-            assert!(noticed, "{system}");
-            assert_eq!(last.truth, mass);
-            assert!((last.estimate / mass - 1.0).abs() < 0.15, "{last:?}");
-        }
-    }
-
-    #[test]
-    fn what_makes_no_sense_is_refused_with_its_value() {
-        let message = |spec: &OnlineSpec| Simulation::new(spec).err().unwrap().to_string();
-        assert!(message(&spec("cartpole", 0.0, 4.0)).contains("but is 0"));
-        assert!(message(&spec("upkie", -1.0, 4.0)).contains("but is -1"));
-        assert!(message(&spec("upkie", 4.0, 11.0)).contains("but is 11"));
-        assert!(message(&spec("arm", 4.0, 1.0)).contains("'arm'"));
-    }
-}
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests;

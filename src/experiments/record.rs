@@ -67,7 +67,7 @@ pub struct Record {
     /// Mean squared error of the model that is given the true parameters.
     pub zero_shot_error: Option<Summary>,
     /// With noise on the shots of charges: mean squared error of the true potentials, fitted to the
-    /// same shots. No method can be expected to do better.
+    /// same shots by least squares without regularisation. A method with a prior can be below it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<Summary>,
 }
@@ -89,6 +89,35 @@ pub struct Printed {
     pub table: String,
     /// What the printed figure has to be multiplied with to be a normalised error, where known.
     pub to_normalised: Option<f64>,
+}
+
+/// A compute time that the paper prints, in units of the shortest; from
+/// `public/results/paper-times.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PrintedTime {
+    /// Name of the method.
+    pub method: String,
+    /// Time of a training step.
+    pub training: f64,
+    /// Time of an adaptation.
+    pub adaptation: f64,
+}
+
+/// Cells that were not made, and why; from `public/results/left-out.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Name of the system.
+    pub system: String,
+    /// Name of the method.
+    pub method: String,
+    /// Only this number of shots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shots: Option<usize>,
+    /// Only this noise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<f64>,
+    /// Why.
+    pub reason: String,
 }
 
 #[cfg(test)]

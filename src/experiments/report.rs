@@ -60,10 +60,26 @@ pub struct Adaptation {
     pub zero_shot: Option<ErrorSize>,
     /// The physical parameters, read off the adapted model.
     pub identified: Vec<Identified>,
+    /// How well the samples tell the parameters apart, where that is known.
+    #[serde(default)]
+    pub conditioning: Option<Conditioning>,
     /// Some of the true and predicted targets.
     pub predictions: Vec<(f64, f64)>,
     /// The target's symbol and unit.
     pub target: (String, String),
+    /// Mean squared error that the noise of the shots leaves to a perfect model, where that is known.
+    #[serde(default)]
+    pub floor: Option<f64>,
+}
+
+/// How well samples tell the parameters apart.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Conditioning {
+    /// How many directions of the parameters they move.
+    pub rank: usize,
+    /// Condition number, parameters scaled alike.
+    #[serde(with = "nullable::number")]
+    pub condition: f64,
 }
 
 /// A mean squared error.
@@ -129,6 +145,9 @@ pub struct Motion {
     pub errors: Vec<f64>,
     /// Whether it ended where the reference ends.
     pub success: bool,
+    /// Other controllers in the same run, by name: the distance of the tip at each step [m].
+    #[serde(default)]
+    pub compared: Vec<(String, Vec<f64>)>,
 }
 
 impl fmt::Display for Report {

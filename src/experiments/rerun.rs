@@ -27,22 +27,32 @@ pub struct Rerun {
     pub system: String,
     /// Name of the method that is trained.
     pub method: String,
-    /// Standard deviations of the noise on the shots.
+    /// Standard deviations of the noise on the shots; those of the table if there are none.
     pub noises: Vec<f64>,
     /// Environments to adapt to; as in the paper if left out.
     pub trials: Option<usize>,
+    /// The one cell that is wanted, as its method, shots and noise; all cells if left out.
+    #[serde(default)]
+    pub only: Option<(String, usize, f64)>,
     /// Training steps; the tuned number if left out.
     pub steps: Option<usize>,
     /// Seed of the training and of the trials.
     pub seed: u64,
 }
 
+impl Rerun {
+    fn wants(&self, cell: &Cell) -> bool {
+        self.only.as_ref().is_none_or(|(method, shots, noise)| {
+            (method, shots, noise) == (&cell.method, &cell.shots, &cell.noise)
+        })
+    }
+}
+
 /// Trains, evaluates, and tells the host of every record and of the end.
 pub async fn run(rerun: &Rerun, host: &impl Host) {
     host.emit(match cells(rerun, host).await {
         Ok(()) => Event::Done,
-        Err(Stop::Cancelled) => Event::Cancelled,
-        Err(Stop::Failed(message)) => Event::Failed(message),
+        Err(stop) => stop.into(),
     });
 }
 
@@ -58,17 +68,13 @@ async fn cells(rerun: &Rerun, host: &impl Host) -> Result<(), Stop> {
         .map(|method| method.name.to_owned())
         .collect();
     let systems = [rerun.system.clone()];
-    let trainings = plan(
-        &systems,
-        &methods,
-        &[],
-        rerun.trials,
-        &rerun.noises,
-        rerun.seed,
-    )?;
+    let (noises, seed) = (&rerun.noises, rerun.seed);
+    let trainings = plan(&systems, &methods, &[], rerun.trials, noises, seed)?;
+    let cells = trainings.iter().flat_map(|training| &training.cells);
+    let cells: Vec<&Cell> = cells.filter(|cell| rerun.wants(cell)).collect();
     let (model, made) = train(rerun, host).await?;
     let mut evaluator = Evaluator::new(systems::by_name(&rerun.system)?, model, rerun.seed)?;
-    for cell in trainings.iter().flat_map(|training| &training.cells) {
+    for cell in cells {
         let record = evaluate(cell, &mut evaluator, &made, host).await?;
         host.emit(Event::Record(Box::new(record)));
     }
@@ -139,26 +145,39 @@ mod tests {
     use super::*;
     use crate::engine::{native::Job, protocol::Work};
 
-    #[test]
-    fn a_rerun_gives_a_record_for_every_method_and_number_of_shots() {
+    /// Method, shots and trials of the records of a short rerun.
+    fn found(only: Option<(String, usize, f64)>) -> Vec<(String, usize, usize)> {
         let job = Job::start(Work::Rerun(Rerun {
             system: "pendulum".to_owned(),
             method: "camel".to_owned(),
-            noises: vec![0.0],
+            noises: Vec::new(),
             trials: Some(2),
+            only,
             steps: Some(20),
             seed: 3,
         }));
         let events: Vec<Event> = job.events.iter().collect();
         assert_eq!(events.last(), Some(&Event::Done));
-        let found: Vec<_> = events
-            .iter()
-            .filter_map(|event| match event {
-                Event::Record(record) => Some((record.method.as_str(), record.mse.n)),
-                _ => None,
-            })
-            .collect();
-        assert_eq!(found, [("camel", 2), ("camel", 2), ("phi-camel", 2)]);
+        let record = |event| match event {
+            Event::Record(r) => Some((r.method.clone(), r.shots, r.mse.n)),
+            _ => None,
+        };
+        events.into_iter().filter_map(record).collect()
+    }
+
+    #[test]
+    fn a_rerun_gives_a_record_for_every_method_and_number_of_shots() {
+        let expected = [("camel", 10, 2), ("camel", 50, 2), ("phi-camel", 0, 2)];
+        assert_eq!(
+            found(None),
+            expected.map(|(method, shots, n)| (method.to_owned(), shots, n))
+        );
+    }
+
+    #[test]
+    fn one_cell_can_be_made_alone() {
+        let cell = ("phi-camel".to_owned(), 0, 0.0);
+        assert_eq!(found(Some(cell)), [("phi-camel".to_owned(), 0, 2)]);
     }
 
     #[test]
@@ -168,6 +187,7 @@ mod tests {
             method: "camel".to_owned(),
             noises: vec![0.0],
             trials: None,
+            only: None,
             steps: None,
             seed: 0,
         }));

@@ -6,8 +6,10 @@ use burn::tensor::Device;
 
 use super::{
     data_cache,
-    evaluate::{adapt, follow},
+    evaluate::adapt,
     explore,
+    follow::follow,
+    identifiers,
     report::{Partial, Report},
     spec::Spec,
 };
@@ -15,20 +17,27 @@ use crate::{
     engine::{
         device,
         pacing::{Host, Pace},
-        protocol::{Event, Weights},
+        protocol::{DeviceUsed, Event, Weights},
     },
-    learners::{Model, Settings, Trainer, weights},
+    learners::{LearnerError, Model, Settings, Trainer, weights},
     systems::{Split, System, Task},
 };
 
 /// Number of points of a loss curve.
 const CURVE: usize = 200;
 
+/// Most steps that are enqueued before the device has done them: a graphics card that falls behind
+/// would otherwise be sent work without end.
+const ENQUEUED: usize = 20;
+
 /// Why a run ended without a report.
+#[derive(Debug, PartialEq)]
 pub enum Stop {
     /// The host asked for it.
     Cancelled,
-    /// An error, in words.
+    /// The device failed; another one may do.
+    Device(String),
+    /// Any other error, in words.
     Failed(String),
 }
 
@@ -36,14 +45,19 @@ impl From<Stop> for Event {
     fn from(stop: Stop) -> Self {
         match stop {
             Stop::Cancelled => Self::Cancelled,
-            Stop::Failed(message) => Self::Failed(message),
+            Stop::Device(message) | Stop::Failed(message) => Self::Failed(message),
         }
     }
 }
 
-impl<E: std::error::Error> From<E> for Stop {
+impl<E: std::error::Error + 'static> From<E> for Stop {
     fn from(error: E) -> Self {
-        Self::Failed(error.to_string())
+        let message = error.to_string();
+        let any: &dyn std::error::Error = &error;
+        match any.downcast_ref() {
+            Some(LearnerError::Device(_)) => Self::Device(message),
+            _ => Self::Failed(message),
+        }
     }
 }
 
@@ -65,12 +79,10 @@ async fn experiment(spec: &Spec, host: &impl Host) -> Result<Report, Stop> {
         false => format!("{} {:?}", spec.system, spec.places),
     };
     let tasks = training_tasks(name, system.as_ref(), spec.seed, host).await?;
-    let (device, used) = device::choose(spec, &tasks).await;
-    host.emit(Event::Started {
-        device: used.clone(),
-    });
-    let trained = train(&spec.settings()?, spec.seed, &tasks, &device, host).await?;
+    let (trained, used) = train_on_device(spec, &spec.settings()?, &tasks, host).await?;
     explore::keep(spec, trained.model.clone());
+    breathe(host).await?;
+    identifiers::prepare(&trained.model, system.as_ref(), spec.seed, host).await?;
     let (adaptation, _) = adapt(spec, system.as_ref(), &trained.model)?;
     host.emit(Event::Partial(Partial::Adapted(adaptation.clone())));
     breathe(host).await?;
@@ -113,14 +125,16 @@ pub(super) async fn training_tasks(
 async fn make_tasks(system: &dyn System, seed: u64, host: &impl Host) -> Result<Vec<Task>, Stop> {
     let environments = system.environments(Split::Train, seed);
     let mut tasks = Vec::with_capacity(environments.len());
+    let tell = |done: usize| {
+        let of = environments.len();
+        host.emit(Event::Partial(Partial::Making { done, of }));
+    };
+    tell(0);
     let mut pace = Pace::new(0);
     for parameters in &environments {
         tasks.push(system.task(parameters, Split::Train, seed)?);
         if pace.report_is_due() {
-            host.emit(Event::Partial(Partial::Making {
-                done: tasks.len(),
-                of: environments.len(),
-            }));
+            tell(tasks.len());
         }
         if pace.slice_is_over() {
             breathe(host).await?;
@@ -141,8 +155,42 @@ pub(super) struct Trained {
     pub seconds: f64,
 }
 
+/// Trains on the device that the experiment asks for, and says which that was.
+pub(super) async fn train_on_device(
+    spec: &Spec,
+    settings: &Settings,
+    tasks: &[Task],
+    host: &impl Host,
+) -> Result<(Trained, DeviceUsed), Stop> {
+    let chosen = device::choose(spec, tasks, host).await?;
+    let attempt = async |device: &Device| train(settings, spec.seed, tasks, device, host).await;
+    with_fallback(chosen, host, attempt).await
+}
+
+/// Does something on a device; what the device fails to do starts again on the CPU.
+async fn with_fallback<T>(
+    (device, used): (Device, DeviceUsed),
+    host: &impl Host,
+    attempt: impl AsyncFn(&Device) -> Result<T, Stop>,
+) -> Result<(T, DeviceUsed), Stop> {
+    let started = |used: &DeviceUsed| Event::Started {
+        device: used.clone(),
+    };
+    host.emit(started(&used));
+    match attempt(&device).await {
+        Err(Stop::Device(why)) if used.name != "cpu" => {
+            let (device, used) = device::instead_of_webgpu(&why);
+            let note = format!("{}; the run starts again on the CPU", used.reason);
+            host.emit(Event::Note(note));
+            host.emit(started(&used));
+            Ok((attempt(&device).await?, used))
+        }
+        outcome => Ok((outcome?, used)),
+    }
+}
+
 /// Trains a model in slices, and gives the page its weights.
-pub(super) async fn train(
+async fn train(
     settings: &Settings,
     seed: u64,
     tasks: &[Task],
@@ -170,10 +218,14 @@ pub(super) async fn train(
                 false => losses.clear(),
             }
         }
+        if step % ENQUEUED == 0 {
+            trainer.settle().await?;
+        }
         if pace.slice_is_over() {
             breathe(host).await?;
         }
-        if let (true, Some(&(_, loss))) = (pace.report_is_due(), losses.last()) {
+        if pace.report_is_due() {
+            let loss = losses.last().map_or(f64::NAN, |&(_, loss)| loss);
             host.emit(Event::Progress(pace.progress(step, loss)));
         }
     }
@@ -189,7 +241,7 @@ pub(super) async fn train(
 }
 
 /// Lets others run, and stops if that is what they ask for.
-pub(super) async fn breathe(host: &impl Host) -> Result<(), Stop> {
+pub(crate) async fn breathe(host: &impl Host) -> Result<(), Stop> {
     host.breathe().await;
     if host.cancelled() {
         Err(Stop::Cancelled)
@@ -199,92 +251,4 @@ pub(super) async fn breathe(host: &impl Host) -> Result<(), Stop> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::{cell::RefCell, time::Duration};
-
-    use super::*;
-    use crate::{experiments::live::Command, systems};
-
-    /// Keeps what it is told.
-    #[derive(Default)]
-    struct Ear(RefCell<Vec<Event>>);
-
-    impl Host for Ear {
-        fn emit(&self, event: Event) {
-            self.0.borrow_mut().push(event);
-        }
-
-        fn cancelled(&self) -> bool {
-            false
-        }
-
-        async fn breathe(&self) {}
-
-        async fn sleep(&self, _: Duration) {}
-
-        async fn read(&self, file: &str) -> Result<Vec<u8>, String> {
-            Err(file.to_owned())
-        }
-
-        fn commands(&self) -> Vec<Command> {
-            Vec::new()
-        }
-    }
-
-    /// What the host heard of a short training, and how that went.
-    fn trained(settings: &Settings) -> (Vec<String>, Trained) {
-        let (system, ear) = (systems::by_name("pendulum").unwrap(), Ear::default());
-        let tasks = pollster::block_on(make_tasks(system.as_ref(), 0, &ear));
-        let Ok(tasks) = tasks else {
-            panic!("no tasks");
-        };
-        let trained = pollster::block_on(train(settings, 0, &tasks, &Device::flex(), &ear));
-        let Ok(trained) = trained else {
-            panic!("no model");
-        };
-        let notes = ear
-            .0
-            .into_inner()
-            .into_iter()
-            .filter_map(|event| match event {
-                Event::Note(note) => Some(note),
-                _ => None,
-            });
-        (notes.collect(), trained)
-    }
-
-    fn settings() -> Settings {
-        Settings {
-            steps: 600,
-            batch: 20,
-            ..Settings::new("pendulum", "camel").unwrap()
-        }
-    }
-
-    #[test]
-    fn the_host_hears_of_a_schedule_that_was_shortened() {
-        let (notes, trained) = trained(&Settings {
-            learning_rate: 1e-7,
-            weight_decay: 0.0,
-            ..settings()
-        });
-        assert_eq!(notes.len(), 1, "{notes:?}");
-        assert!(notes[0].contains("shortened"), "{notes:?}");
-        assert!(trained.steps < 600, "{}", trained.steps);
-    }
-
-    /// With a decay of 3, weights double in every step at the rate 1 and shrink at the rate 0.3.
-    #[test]
-    fn the_host_hears_of_a_restart_and_steps_are_counted_from_it() {
-        let (notes, trained) = trained(&Settings {
-            learning_rate: 1.0,
-            weight_decay: 3.0,
-            ..settings()
-        });
-        assert!(notes[0].contains("restarted"), "{notes:?}");
-        assert!(trained.steps <= 600, "{}", trained.steps);
-        let steps: Vec<_> = trained.losses.iter().map(|(step, _)| *step).collect();
-        assert!(steps.is_sorted_by(|a, b| a < b), "{steps:?}");
-        assert_eq!(steps.last(), Some(&trained.steps));
-    }
-}
+mod tests;

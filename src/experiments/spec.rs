@@ -10,7 +10,7 @@
 //! | `first_order` | whether second derivatives are left out | `0`; `1` for ANIL, MAML, CAVIA |
 //! | `phi` | parameters of the environment to adapt to | inside the system's range |
 //! | `points` | where a field is measured, instead of random shots | inside the field's domain |
-//! | `places` | where the charges are, instead of the paper's places | outside the domain, apart |
+//! | `places` | one to eight charges, instead of the paper's | outside the domain, apart |
 //! | others | see [`NUMBERS`] | see [`NUMBERS`] |
 
 use std::{fmt, ops::Deref, str::FromStr};
@@ -20,7 +20,7 @@ use thiserror::Error;
 
 use crate::{
     learners::{self, LearnerError, Optimiser, Settings},
-    systems::{self, Split, System, SystemError, charges::Charges},
+    systems::{self, Split, System, SystemError},
 };
 
 /// Most points at which a field is measured.
@@ -257,7 +257,7 @@ pub struct Draft {
     /// Where a field is measured [m]; random points, as many as there are shots, if empty.
     #[serde(default)]
     pub points: Vec<[f64; 2]>,
-    /// Where the charges are [m]; at the paper's places if empty.
+    /// Where the charges are, one to eight of them [m]; those of the paper if empty.
     #[serde(default)]
     pub places: Vec<[f64; 2]>,
     /// What minimises the meta-loss.
@@ -296,16 +296,13 @@ impl Draft {
 
     /// The system, with the charges where the visitor put them.
     pub fn physics(&self) -> Result<Box<dyn System>, SystemError> {
-        if self.places.is_empty() {
-            return systems::by_name(&self.system);
-        }
-        match Charges::by_name(&self.system) {
-            Some(charges) => Ok(Box::new(charges.moved(&self.places)?)),
-            None => Err(SystemError::Invalid(format!(
-                "{} has no charges that could be moved",
-                self.system
-            ))),
-        }
+        systems::with_places(&self.system, &self.places)
+    }
+
+    /// Name of the system and number of its parameters: another number of charges is another system.
+    pub fn kind(&self) -> (String, usize) {
+        let count = |system: Box<dyn System>| system.description().parameters.len();
+        (self.system.clone(), self.physics().map_or(0, count))
     }
 
     /// Whether a model trained for the other experiment is the one that this needs.
@@ -467,8 +464,9 @@ impl Draft {
         Ok(())
     }
 
+    /// As many charges as there are places.
     fn check_phi(&self) -> Result<(), SpecError> {
-        match systems::by_name(&self.system) {
+        match self.physics() {
             Ok(system) if !self.phi.is_empty() => Ok(system.check(&self.phi)?),
             _ => Ok(()),
         }

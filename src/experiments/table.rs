@@ -10,15 +10,13 @@ use rand::RngExt as _;
 use web_time::Instant;
 
 use super::{
-    evaluate::{EvaluationError, Trial, identify_by_map, known_parameters},
+    evaluate::{EvaluationError, Trial, known_parameters, noise_floor},
     record::{Record, Summary},
     report::ErrorSize,
 };
 use crate::{
     identification::{
-        identifier::Identifier,
-        learned::LearnedModel,
-        least_squares::{Noise, fit},
+        by_map::identify_by_map, identifier::Identifier, learned::LearnedModel,
         trials::test_environment,
     },
     learners::{Adapted, LearnerError, METHODS, Model, Settings, method},
@@ -33,15 +31,17 @@ const TRIAL_STREAM: u64 = 73;
 const MOST_ROWS: usize = 6_000;
 
 /// How a system is tested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Protocol {
     /// Numbers of samples to adapt from.
     pub shots: &'static [usize],
     /// Environments to adapt to.
     pub trials: usize,
+    /// Standard deviations of the noise on the shots.
+    pub noises: &'static [f64],
 }
 
-/// The paper's shots and trials of a system; ours where the paper has no table of it.
+/// The paper's shots, trials and noises of a system; ours where the paper has no table of it.
 pub fn protocol(system: &str) -> Protocol {
     let (shots, trials): (&[usize], usize) = match system {
         "charges-quadrupole" => (&[5, 10], 30),
@@ -52,7 +52,16 @@ pub fn protocol(system: &str) -> Protocol {
         "pendulum" => (&[10, 50], 30),
         _ => (&[3, 10], 30),
     };
-    Protocol { shots, trials }
+    let noises: &[f64] = if system.starts_with("charges") {
+        &[0.0, 0.1]
+    } else {
+        &[0.0]
+    };
+    Protocol {
+        shots,
+        trials,
+        noises,
+    }
 }
 
 /// One cell to compute.
@@ -164,8 +173,8 @@ pub struct Training {
     pub cells: Vec<Cell>,
 }
 
-/// The cells of systems and methods, grouped by training. Without `shots` or `trials` a system's
-/// [`protocol`] is used. The names must be known.
+/// The cells of systems and methods, grouped by training. Without `shots`, `trials` or `noises` a
+/// system's [`protocol`] is used. The names must be known.
 pub fn plan(
     systems: &[String],
     methods: &[String],
@@ -178,6 +187,11 @@ pub fn plan(
     for system in systems {
         let usual = protocol(system);
         let shots = if shots.is_empty() { usual.shots } else { shots };
+        let noises = if noises.is_empty() {
+            usual.noises
+        } else {
+            noises
+        };
         for name in methods {
             let method = method(name)?;
             let shots: &[usize] = if method.zero_shot { &[0] } else { shots };
@@ -208,15 +222,12 @@ pub fn plan(
     Ok(trainings)
 }
 
-/// Puts records in the order of the tables: systems, methods, shots, noise.
-pub fn sort(records: &mut [Record]) {
-    let system = |name: &str| systems::NAMES.iter().position(|n| *n == name);
-    let method = |name: &str| METHODS.iter().position(|m| m.name == name);
-    records.sort_by(|a, b| {
-        let place = |r: &Record| (system(&r.system), method(&r.method), r.shots);
-        let noise = a.noise.total_cmp(&b.noise);
-        place(a).cmp(&place(b)).then(noise)
-    });
+/// The place of a system and a method in the order of the tables.
+pub fn place(system: &str, method: &str) -> (Option<usize>, Option<usize>) {
+    (
+        systems::NAMES.iter().position(|name| *name == system),
+        METHODS.iter().position(|known| known.name == method),
+    )
 }
 
 /// What one trial gave.
@@ -285,7 +296,8 @@ impl Evaluator {
                 .map(|values| relative_error(parameters, &phi, &values))
                 .filter(|error| error.is_finite()),
             zero_shot: zero_shot.map(|error| error.mse),
-            floor: floor(cell, &trial),
+            floor: Charges::by_name(&cell.system)
+                .and_then(|charges| noise_floor(&charges, cell.noise, &trial)),
         })
     }
 
@@ -339,8 +351,8 @@ impl Evaluator {
             let found = known.identify(&trial.inputs, &trial.targets, noise).ok()?;
             return Some(found.estimate.values);
         }
-        let values = identify_by_map(&self.model, adapted).ok()?;
-        Some(values.into_iter().map(|(value, _)| value).collect())
+        let found = identify_by_map(&self.model, adapted).ok()?;
+        Some(found.estimate.values)
     }
 }
 
@@ -358,21 +370,6 @@ pub fn relative_error(parameters: &[Parameter], truth: &[f64], estimates: &[f64]
     };
     let all = parameters.iter().zip(truth).zip(estimates);
     all.map(error).sum::<f64>() / parameters.len().max(1) as f64
-}
-
-/// What the noise leaves to the best of models: charges fitted with their true potentials.
-fn floor(cell: &Cell, trial: &Trial) -> Option<f64> {
-    let charges = match cell.system.as_str() {
-        _ if cell.noise == 0.0 => None,
-        "charges-dipole" => Some(Charges::dipole()),
-        "charges-pair" => Some(Charges::pair()),
-        "charges-quadrupole" => Some(Charges::quadrupole()),
-        _ => None,
-    }?;
-    let features = charges.features(&trial.inputs);
-    let fitted = fit(&features, &trial.targets, None, Noise::Known(cell.noise)).ok()?;
-    let predicted = charges.features(&trial.rest_inputs()) * fitted.weights;
-    Some(ErrorSize::of(&trial.rest_targets(), predicted.as_slice()).mse)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use web_time::Instant;
 
 use crate::{
     learners::{Model, Progress, Settings, Trainer},
-    systems::{Split, System},
+    systems::{Split, System, SystemError, Task},
 };
 
 use super::{evaluate::EvaluationError, table::Made};
@@ -22,12 +22,31 @@ pub fn train(
     seed: u64,
     report: impl FnMut(&Progress),
 ) -> Result<(Model, Made), EvaluationError> {
-    let tasks: Result<Vec<_>, _> = environments
-        .iter()
+    let tasks = tasks(system, environments, seed)?;
+    train_on(&tasks, settings, seed, report)
+}
+
+/// The training data of environments φ.
+pub fn tasks(
+    system: &dyn System,
+    environments: &[Vec<f64>],
+    seed: u64,
+) -> Result<Vec<Task>, SystemError> {
+    let environments = environments.iter();
+    environments
         .map(|phi| system.task(phi, Split::Train, seed))
-        .collect();
+        .collect()
+}
+
+/// As [`train`], on data that are at hand.
+pub fn train_on(
+    tasks: &[Task],
+    settings: &Settings,
+    seed: u64,
+    report: impl FnMut(&Progress),
+) -> Result<(Model, Made), EvaluationError> {
     let begun = Instant::now();
-    let mut trainer = Trainer::new(settings, &tasks?, seed, &Device::flex())?;
+    let mut trainer = Trainer::new(settings, tasks, seed, &Device::flex())?;
     let model = pollster::block_on(async {
         trainer.run(INTERVAL, report).await?;
         trainer.finish().await

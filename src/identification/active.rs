@@ -4,6 +4,7 @@
 //! random. A robot plays the most exciting of many inputs, against the sine of the adaptive run.
 //! Both plans are made before anything is measured, from the learned model and the prior alone.
 
+use rand::seq::index;
 use rand_distr::{Distribution as _, StandardNormal};
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,7 @@ use super::{
     excitation::{ExcitationLimits, exciting_input},
     identifier::Identifier,
     model::AffineModel,
-    trials::{Summary, TrialError, check_count},
+    trials::{Summary, TrialError, check_count, test_environment},
 };
 use crate::{
     random::generator,
@@ -22,6 +23,8 @@ use crate::{
 
 /// Stream of the measurement noise in a trial's seed.
 const NOISE_STREAM: u64 = 0xac71;
+/// Stream of the random points in the seed.
+const POINT_STREAM: u64 = 0xac72;
 /// Inputs among which the most exciting one is chosen.
 const CANDIDATES: usize = 300;
 
@@ -78,8 +81,9 @@ impl ActiveTrials {
         system: &dyn System,
         identifier: &mut Identifier<M>,
     ) -> Result<ActiveReport, TrialError> {
-        let design = self.design(identifier)?;
+        let design = identifier.design(self.noise)?;
         let mut physical = identifier.model().clone();
+        let mut rng = generator(self.seed, POINT_STREAM);
         let mut shots = |parameters: &[f64], seed: u64| {
             let task = system.task(parameters, Split::Test, seed)?;
             check_count(
@@ -96,8 +100,9 @@ impl ActiveTrials {
                 };
                 (inputs, rows.iter().map(|&row| task.targets[row]).collect())
             };
-            let first: Vec<usize> = (0..self.samples).collect();
-            Ok([at(&chosen), at(&first)])
+            // The rows of a task may be those of a grid, in order.
+            let random = index::sample(&mut rng, task.targets.len(), self.samples).into_vec();
+            Ok([at(&chosen), at(&random)])
         };
         let names = ["D-optimal points", "random points"];
         self.run(system, identifier, names, &mut shots)
@@ -117,7 +122,7 @@ impl ActiveTrials {
             &[0.0; 4],
             &limits,
             &mut identifier.model().clone(),
-            &self.design(identifier)?,
+            &identifier.design(self.noise)?,
             (CANDIDATES, self.seed),
         )?;
         let sine = Sine {
@@ -134,15 +139,6 @@ impl ActiveTrials {
         self.run(cartpole, identifier, names, &mut shots)
     }
 
-    /// What is known before the first measurement.
-    fn design<M: AffineModel>(
-        &self,
-        identifier: &Identifier<M>,
-    ) -> Result<Design, IdentificationError> {
-        let noise = identifier.residuals().white_noise(self.noise);
-        Design::new(&identifier.prior().spread, noise)
-    }
-
     fn run<M: AffineModel>(
         &self,
         system: &dyn System,
@@ -154,7 +150,7 @@ impl ActiveTrials {
         let counts = counts(system.description().parameters.len(), self.samples);
         let mut errors = vec![[Vec::new(), Vec::new()]; counts.len()];
         for trial in 0..self.trials {
-            let (parameters, seed) = environment(system, trial, self.seed);
+            let (parameters, seed) = test_environment(system, trial, self.seed);
             let mut both = shots(&parameters, seed)?;
             for (kind, (inputs, targets)) in both.iter_mut().enumerate() {
                 let mut rng = generator(self.seed.wrapping_add(trial as u64), NOISE_STREAM);
@@ -241,14 +237,6 @@ fn played(robot: &dyn Robot, parameters: &[f64], inputs: &[f64]) -> Shots {
     (Samples { dim, values }, inputs.to_vec())
 }
 
-/// Test environment number `trial` and the seed of its samples.
-fn environment(system: &dyn System, trial: usize, seed: u64) -> (Vec<f64>, u64) {
-    let first = system.environments(Split::Test, seed);
-    let round = seed.wrapping_add((trial / first.len().max(1)) as u64);
-    let all = system.environments(Split::Test, round);
-    (all[trial % all.len()].clone(), round)
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -297,6 +285,24 @@ mod tests {
         };
         let report = setting.points(system.as_ref(), &mut identifier).unwrap();
         for point in &report.curve[1..] {
+            assert!(point.planned.median < point.usual.median, "{point:?}");
+        }
+    }
+
+    #[test]
+    fn planned_points_are_better_with_learned_features_too() {
+        let bytes = include_bytes!("../../public/weights/charges-pair-camel.safetensors");
+        let model = Arc::new(weights::import(bytes).unwrap());
+        let system = Charges::pair();
+        let mut identifier = Identifier::of_model(&model, &system, 0).unwrap();
+        let setting = ActiveTrials {
+            trials: 30,
+            samples: 10,
+            noise: 0.05,
+            seed: 1,
+        };
+        let report = setting.points(&system, &mut identifier).unwrap();
+        for point in &report.curve {
             assert!(point.planned.median < point.usual.median, "{point:?}");
         }
     }

@@ -150,6 +150,15 @@ impl AffineMap {
     pub fn rank(&self) -> usize {
         self.rank
     }
+
+    /// Largest over smallest singular value of the directions in use.
+    pub fn condition(&self) -> f64 {
+        match self.singular_values[..self.rank] {
+            [first, .., last] => first / last,
+            [_] => 1.0,
+            [] => f64::INFINITY,
+        }
+    }
 }
 
 fn rows(what: &'static str, rows: &[Vec<f64>]) -> Result<DMatrix<f64>, IdentificationError> {

@@ -8,6 +8,7 @@ use super::{
     affine_map::Offset,
     calibration::{Calibration, SHOTS, Scores},
     change::CusumSettings,
+    design::Design,
     error::IdentificationError,
     least_squares::spectrum,
     model::{AdaptedModel, AffineModel, PhysicalModel, regressors},
@@ -20,7 +21,7 @@ use crate::systems::{Samples, Task};
 /// Standard deviations of the training parameters that the prior reaches out.
 const PRIOR_REACH: f64 = 4.0;
 /// A parameter is determined if its error bar is below this share of the prior's.
-const DETERMINED: f64 = 0.5;
+pub(super) const DETERMINED: f64 = 0.5;
 
 /// The map φ ↦ ω passes through zero (fewer unknowns, better far from the training tasks) unless an
 /// offset brings the validation error below this share.
@@ -64,7 +65,7 @@ pub struct Identified {
     pub determined: Vec<bool>,
     /// How many directions of the parameters the shots move.
     pub rank: usize,
-    /// Condition number of the shots, parameters scaled alike.
+    /// Condition number of the shots, parameters scaled alike; of the map where there is only that.
     pub condition: f64,
 }
 
@@ -209,6 +210,11 @@ impl<M: AffineModel> Identifier<M> {
             spread: self.prior.spread.clone(),
             drift: self.residuals.drift(),
         }
+    }
+
+    /// What is known before the first of several measurements with this noise.
+    pub fn design(&self, measurement: f64) -> Result<Design, IdentificationError> {
+        Design::new(&self.prior.spread, self.residuals.white_noise(measurement))
     }
 
     /// The model in physical parameters.

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use super::{
-    error::IdentificationError, identifier::Identifier, model::AffineModel,
-    residuals::validation_tasks,
+    error::IdentificationError,
+    identifier::Identifier,
+    model::AffineModel,
+    residuals::{validation_plan, validation_tasks},
 };
 use crate::{
     learners::{LearnerError, Model, Workspace},
@@ -74,9 +76,18 @@ impl Identifier<LearnedModel> {
         system: &dyn System,
         seed: u64,
     ) -> Result<Self, LearnedError> {
+        let each = validation_each(model, system);
+        let validation = validation_tasks(system, seed ^ VALIDATION_SEED, each)?;
+        Self::of_validation(model, system, validation)
+    }
+
+    /// From a trained model of `system` and the tasks that [`validation_of_model`] plans.
+    pub fn of_validation(
+        model: &Arc<Model>,
+        system: &dyn System,
+        mut validation: Vec<Task>,
+    ) -> Result<Self, LearnedError> {
         let moves = system.robot().is_some();
-        let each = (VALIDATION_TASKS / model.tasks().len().max(1)).max(1);
-        let mut validation = validation_tasks(system, seed ^ VALIDATION_SEED, each)?;
         if !moves {
             validation.iter_mut().for_each(thin);
         }
@@ -89,6 +100,20 @@ impl Identifier<LearnedModel> {
             &validation,
             moves,
         )?)
+    }
+}
+
+/// Parameters φ and seed of the test-like tasks that an identifier needs.
+pub fn validation_of_model(model: &Model, system: &dyn System, seed: u64) -> Vec<(Vec<f64>, u64)> {
+    let each = validation_each(model, system);
+    validation_plan(system, seed ^ VALIDATION_SEED, each)
+}
+
+/// Validation tasks of an environment: one if another would have the same samples.
+fn validation_each(model: &Model, system: &dyn System) -> usize {
+    match system.has_random_samples() {
+        true => (VALIDATION_TASKS / model.tasks().len().max(1)).max(1),
+        false => 1,
     }
 }
 
@@ -141,8 +166,7 @@ mod tests {
         let system = Cartpole::default();
         let mut identifier = Identifier::of_model(&shipped(), &system, 0).unwrap();
         for (shots, allowed) in [(50, 0.05), (100, 0.02)] {
-            let mut identify =
-                |x: &Samples, y: &[f64]| Ok(identifier.identify(x, y, 0.0)?.estimate);
+            let mut identify = |x: &Samples, y: &[f64]| identifier.identify(x, y, 0.0);
             // Calibrated with seed 0, judged with another.
             let report = identify_trials(&system, shots, 200, 1_000, &mut identify).unwrap();
             assert!(report.relative_error.median < allowed, "{report:?}");

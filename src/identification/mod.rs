@@ -3,6 +3,7 @@
 pub mod active;
 pub mod affine_map;
 pub mod budget;
+pub mod by_map;
 pub mod calibration;
 pub mod change;
 pub mod design;

@@ -107,14 +107,18 @@ pub fn validation_tasks(
     seed: u64,
     each: usize,
 ) -> Result<Vec<Task>, SystemError> {
-    let environments = system.environments(Split::Train, seed);
-    let mut tasks = Vec::with_capacity(environments.len() * each);
-    for parameters in &environments {
-        for k in 0..each as u64 {
-            tasks.push(system.task(parameters, Split::Test, seed.wrapping_add(k))?);
-        }
-    }
-    Ok(tasks)
+    let plan = validation_plan(system, seed, each);
+    let task = |(parameters, seed): (Vec<f64>, u64)| system.task(&parameters, Split::Test, seed);
+    plan.into_iter().map(task).collect()
+}
+
+/// Parameters φ and seed of each of the validation tasks.
+pub fn validation_plan(system: &dyn System, seed: u64, each: usize) -> Vec<(Vec<f64>, u64)> {
+    let environments = system.environments(Split::Train, seed).into_iter();
+    let repeated = |parameters: Vec<f64>| {
+        (0..each as u64).map(move |k| (parameters.clone(), seed.wrapping_add(k)))
+    };
+    environments.flat_map(repeated).collect()
 }
 
 /// Residuals `y − c(x) − wᵀ v(x)` of a task, in order.

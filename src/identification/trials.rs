@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{error::IdentificationError, online::Estimate};
-use crate::systems::{Samples, Split, System, SystemError};
+use super::{error::IdentificationError, identifier::Identified};
+use crate::systems::{Samples, Split, System, SystemError, Task};
 
 /// Standard errors to either side within which 95 % of normal errors lie.
 const NOMINAL_95: f64 = 1.96;
@@ -69,6 +69,12 @@ pub struct IdentifyReport {
     pub relative_error: Summary,
     /// Over all parameters; `None` without error bars.
     pub coverage_95: Option<f64>,
+    /// Share of the parameters that the shots determine.
+    pub determined: f64,
+    /// Least number of directions of the parameters that the shots of a trial move.
+    pub rank: usize,
+    /// Condition number of the shots; `null` where a direction is not moved at all.
+    pub condition: Summary,
     /// Parameter by parameter.
     pub parameters: Vec<ParameterErrors>,
 }
@@ -113,9 +119,9 @@ pub(crate) fn check_count(
     })
 }
 
-/// Maps shots to an estimate.
+/// Maps shots to parameters.
 pub type Identify<'a> =
-    &'a mut dyn FnMut(&Samples, &[f64]) -> Result<Estimate, IdentificationError>;
+    &'a mut dyn FnMut(&Samples, &[f64]) -> Result<Identified, IdentificationError>;
 
 /// Identifies `trials` test environments from their first `shots` samples each. `identify` maps
 /// shots to an estimate; standard errors of zero length mean that it gives no error bars.
@@ -132,9 +138,14 @@ pub fn identify_trials(
     let mut errors = vec![Vec::with_capacity(trials); count];
     let mut covered = vec![0_usize; count];
     let mut bars = true;
+    let (mut determined, mut rank, mut conditions) = (0, count, Vec::with_capacity(trials));
     for trial in 0..trials {
         let (parameters, inputs, targets) = shots_of(system, trial, shots, seed)?;
-        let estimate = identify(&inputs, &targets)?;
+        let found = identify(&inputs, &targets)?;
+        determined += found.determined.iter().filter(|known| **known).count();
+        rank = rank.min(found.rank);
+        conditions.push(found.condition);
+        let estimate = found.estimate;
         bars &= estimate.standard_errors.len() == count;
         for j in 0..count {
             let error = (estimate.values[j] - parameters[j]).abs();
@@ -151,6 +162,9 @@ pub fn identify_trials(
         trials,
         relative_error: Summary::of(&errors.concat()),
         coverage_95: share(covered.iter().sum(), count * trials),
+        determined: determined as f64 / (count * trials) as f64,
+        rank,
+        condition: Summary::of(&conditions),
         parameters: (0..count)
             .map(|j| ParameterErrors {
                 name: about.parameters[j].name.to_owned(),
@@ -175,6 +189,11 @@ pub fn test_environment(system: &dyn System, trial: usize, seed: u64) -> (Vec<f6
     (round[trial % round.len()].clone(), seed)
 }
 
+/// Refuses a number of shots that a test environment does not have.
+pub fn check_shots(task: &Task, shots: usize) -> Result<(), TrialError> {
+    check_count("the number of shots", shots, (1, task.targets.len()))
+}
+
 /// Parameters and first samples of test environment number `trial`.
 fn shots_of(
     system: &dyn System,
@@ -184,7 +203,7 @@ fn shots_of(
 ) -> Result<(Vec<f64>, Samples, Vec<f64>), TrialError> {
     let (parameters, seed) = test_environment(system, trial, seed);
     let task = system.task(&parameters, Split::Test, seed)?;
-    check_count("the number of shots", shots, (1, task.targets.len()))?;
+    check_shots(&task, shots)?;
     let inputs = Samples {
         dim: task.inputs.dim,
         values: task.inputs.values[..shots * task.inputs.dim].to_vec(),
@@ -197,8 +216,9 @@ mod tests {
     use super::*;
     use crate::{
         identification::{
-            least_squares::Noise,
-            model::{KnownFeatures, adapt},
+            least_squares::{Noise, spectrum},
+            model::{KnownFeatures, adapt, regressors},
+            online::Estimate,
         },
         random::generator,
         systems::cartpole::Cartpole,
@@ -217,9 +237,15 @@ mod tests {
             };
             let targets: Vec<f64> = targets.iter().map(&mut noisy).collect();
             let fit = adapt(&mut model, inputs, &targets, None, Noise::Known(0.1))?;
-            Ok(Estimate {
-                values: fit.weights.as_slice().to_vec(),
-                standard_errors: fit.standard_errors(),
+            let seen = spectrum(&regressors(&mut model, inputs).0);
+            Ok(Identified {
+                estimate: Estimate {
+                    values: fit.weights.as_slice().to_vec(),
+                    standard_errors: fit.standard_errors(),
+                },
+                determined: vec![true; 2],
+                rank: seen.rank,
+                condition: seen.condition,
             })
         };
         let report = identify_trials(&system, 50, 200, 0, &mut identify).unwrap();
@@ -227,12 +253,16 @@ mod tests {
         assert!((0.92..=0.98).contains(&coverage), "{coverage}");
         assert!(report.relative_error.median < 0.02);
         assert_eq!(report.parameters[1].name, "pole mass");
+        assert_eq!((report.rank, report.determined), (2, 1.0));
+        assert!(report.condition.median >= 1.0, "{report:?}");
     }
 
     #[test]
     fn zero_shots_or_more_than_there_are_are_refused_with_the_number() {
         let system = Cartpole::default();
-        let mut never = |_: &Samples, _: &[f64]| Ok(Estimate::default());
+        let mut never = |_: &Samples, _: &[f64]| -> Result<Identified, IdentificationError> {
+            panic!("there is nothing to identify from")
+        };
         for shots in [0, 100_000] {
             let error = identify_trials(&system, shots, 1, 0, &mut never).unwrap_err();
             assert!(error.to_string().ends_with(&format!("but is {shots}")));

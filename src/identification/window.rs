@@ -3,9 +3,9 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use super::{
-    affine_map::{AffineMap, Offset, Rank},
+    affine_map::AffineMap,
+    by_map::context_map,
     error::IdentificationError,
-    learned::tasks_of,
     online::{Estimate, OnlineModel},
 };
 use crate::{
@@ -45,11 +45,8 @@ impl WindowAdaptation {
                 });
             }
         }
-        let (contexts, parameters) = tasks_of(&model);
-        let rank = Rank::AtMost(parameters.first().map_or(0, Vec::len));
-        let map = AffineMap::fit(&contexts, &parameters, rank, Offset::Free, None);
         Ok(Self {
-            to_parameters: map.ok(),
+            to_parameters: context_map(&model).ok(),
             window: window.max(model.least_shots()),
             every,
             rows: VecDeque::with_capacity(window),

@@ -201,17 +201,33 @@ impl Trainer {
     }
 
     fn adam_step(&mut self) -> Result<(), LearnerError> {
-        let batch = self.batches.draw();
-        let parameters = self.parameters.clone();
-        let (gradient, error) = match &self.direct {
-            Some(direct) => host_ops::direct_gradient(direct, parameters, &batch),
-            None => differentiated(&*self.learner, parameters, &batch)?,
-        };
+        let (gradient, error) = self.differentiate()?;
         let rate = self.rate();
         self.parameters
             .inplace(|parameters| self.adam.step(parameters, gradient, rate));
         self.errors.add(error);
         Ok(())
+    }
+
+    /// The gradient `[P]` of the meta-loss of the next batch, and its error `[1]`.
+    fn differentiate(&mut self) -> Result<(Tensor<1>, Tensor<1>), LearnerError> {
+        let batch = self.batches.draw();
+        let parameters = self.parameters.clone();
+        match &self.direct {
+            Some(direct) => Ok(host_ops::direct_gradient(direct, parameters, &batch)),
+            None => differentiated(&*self.learner, parameters, &batch),
+        }
+    }
+
+    /// The gradient of the next batch, to compare devices; the parameters stay where they are.
+    pub async fn gradient(&mut self) -> Result<Vec<f64>, LearnerError> {
+        let (gradient, _) = self.differentiate()?;
+        read(gradient.to_data_async().await)
+    }
+
+    /// Waits until the device has done the steps so far. Changes nothing, unlike [`Trainer::loss`].
+    pub async fn settle(&self) -> Result<(), LearnerError> {
+        self.errors.read().await.map(drop)
     }
 
     fn second_order_step(&mut self) {

@@ -131,18 +131,14 @@ impl Charges {
         }
     }
 
-    /// The same charges at other places [m].
+    /// One to eight charges at other places [m]. The first ones keep their signs s; those that are
+    /// added have s = +1, so that the sign of φ is that of the charge.
     pub fn moved(&self, places: &[[f64; 2]]) -> Result<Self, SystemError> {
         let Description { name, title, .. } = self.about;
-        if places.len() != self.sites.len() {
-            return Err(SystemError::Invalid(format!(
-                "{name} has {} charges, but {} places were given",
-                self.sites.len(),
-                places.len()
-            )));
-        }
-        let at = |(site, &position): (&Site, &[f64; 2])| Site { position, ..*site };
-        let sites: Vec<_> = self.sites.iter().zip(places).map(at).collect();
+        let signs = self.sites.iter().map(|site| site.sign);
+        let signs = signs.chain(std::iter::repeat(Sign::Plus));
+        let at = |(&position, sign)| Site { position, sign };
+        let sites: Vec<_> = places.iter().zip(signs).map(at).collect();
         check_sites(&sites, self.domain)?;
         Ok(Self::build([name, title], &sites, self.domain))
     }

@@ -1,13 +1,15 @@
-//! Golden numbers: states that the robots must reach, the same natively and in the browser.
+//! Golden numbers: states that the robots must reach and potentials that the fields must have, the
+//! same natively and in the browser.
 //!
-//! They were computed from the Lagrangians by `tests/golden/robots.py`, which shares nothing with
-//! the equations of motion in this library.
+//! They were computed from the Lagrangians by `tests/golden/robots.py` and by a direct solver in
+//! `tests/golden/fields.py`, which share nothing with this library.
 
 use serde::Deserialize;
 
 use super::{
     Robot, SystemError,
     arm::Arm,
+    by_name,
     cartpole::Cartpole,
     pendulum::Pendulum,
     simulate::{Integrator, simulate},
@@ -16,6 +18,7 @@ use super::{
 };
 
 const ROBOTS: &str = include_str!("../../tests/golden/robots.json");
+const FIELDS: &str = include_str!("../../tests/golden/fields.json");
 const STEPS: usize = 100;
 
 #[derive(Deserialize)]
@@ -58,15 +61,67 @@ impl Case {
 
 /// The largest deviation of any robot's state from its golden one.
 pub fn largest_deviation() -> Result<f64, SystemError> {
-    let cases: Vec<Case> = serde_json::from_str(ROBOTS)
-        .map_err(|error| SystemError::Invalid(format!("golden numbers of the robots: {error}")))?;
+    let cases: Vec<Case> = read(ROBOTS)?;
     cases.iter().try_fold(0.0, |largest, case| {
         Ok(f64::max(largest, case.deviation()?))
     })
 }
 
+#[derive(Deserialize)]
+struct FieldCase {
+    field: String,
+    parameters: Vec<f64>,
+    points: Vec<[f64; 2]>,
+    potentials: Vec<f64>,
+}
+
+impl FieldCase {
+    fn deviation(&self) -> Result<f64, SystemError> {
+        let system = by_name(&self.field)?;
+        let field = system
+            .field()
+            .ok_or_else(|| SystemError::Invalid(format!("{} is no field", self.field)))?;
+        let potential = field.solve(&self.parameters)?;
+        let apart = self.points.iter().zip(&self.potentials);
+        Ok(apart
+            .map(|(&x, y)| (potential.value(x) - y).abs())
+            .fold(0.0, f64::max))
+    }
+}
+
+/// The name of each field and its largest deviation from a golden potential [V].
+pub fn field_deviations() -> Result<Vec<(String, f64)>, SystemError> {
+    let cases: Vec<FieldCase> = read(FIELDS)?;
+    let deviation = |case: &FieldCase| Ok((case.field.clone(), case.deviation()?));
+    cases.iter().map(deviation).collect()
+}
+
+/// Deviation that is rounding, or the iterative solver's remainder [V].
+pub fn allowed_deviation(field: &str) -> f64 {
+    if field.starts_with("charges") {
+        1e-12
+    } else {
+        1e-6
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(numbers: &str) -> Result<T, SystemError> {
+    serde_json::from_str(numbers)
+        .map_err(|error| SystemError::Invalid(format!("golden numbers: {error}")))
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn the_fields_have_the_potentials_of_a_direct_solution() {
+        let fields = super::field_deviations().unwrap();
+        assert_eq!(fields.len(), 4);
+        for (field, deviation) in fields {
+            let allowed = super::allowed_deviation(&field);
+            assert!(deviation < allowed, "{field}: {deviation} V");
+        }
+    }
+
     #[test]
     fn the_robots_reach_the_states_of_their_lagrangians() {
         let deviation = super::largest_deviation().unwrap();

@@ -18,6 +18,12 @@ const MAX_ITERATIONS: usize = 100;
 /// Edges closer to a free node than this part of the spacing are taken to be this far away.
 const LEAST_FRACTION: f64 = 0.01;
 
+#[cfg(test)]
+thread_local! {
+    /// Equations that this thread has solved.
+    pub(crate) static SOLVED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// A solved potential and how it was reached.
 #[derive(Clone, Debug)]
 pub struct Solution {
@@ -44,6 +50,8 @@ pub fn solve(
     given: &[Option<f64>],
     entry: impl Fn([f64; 2], [f64; 2]) -> f64,
 ) -> Result<Solution, SystemError> {
+    #[cfg(test)]
+    SOLVED.set(SOLVED.get() + 1);
     check(grid, given)?;
     let (operator, b) = assemble(grid, given, entry);
     let mut preconditioner = Multigrid::new(operator.clone()).ok_or_else(|| {

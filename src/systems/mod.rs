@@ -193,6 +193,11 @@ pub trait System: Debug + Send + Sync {
     /// random starts and random points.
     fn task(&self, parameters: &[f64], split: Split, seed: u64) -> Result<Task, SystemError>;
 
+    /// Whether the samples of an environment depend on the seed of [`System::task`].
+    fn has_random_samples(&self) -> bool {
+        true
+    }
+
     /// The system as a robot, if it moves.
     fn robot(&self) -> Option<&dyn Robot> {
         None
@@ -367,4 +372,21 @@ pub fn by_name(name: &str) -> Result<Box<dyn System>, SystemError> {
         "upkie" => Box::new(upkie::Upkie::default()),
         _ => return Err(SystemError::UnknownSystem(name.to_owned())),
     })
+}
+
+/// The system of that name with its charges at other places [m], as many as there are places; with
+/// the paper's charges if there are none.
+pub fn with_places(name: &str, places: &[[f64; 2]]) -> Result<Box<dyn System>, SystemError> {
+    if places.is_empty() {
+        return by_name(name);
+    }
+    match charges::Charges::by_name(name) {
+        Some(charges) => Ok(Box::new(charges.moved(places)?)),
+        None => {
+            by_name(name)?;
+            Err(SystemError::Invalid(format!(
+                "{name} has no charges that could be moved"
+            )))
+        }
+    }
 }

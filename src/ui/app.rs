@@ -4,16 +4,20 @@ use leptos::prelude::*;
 
 use super::{
     browser,
-    components::{Notice, Tone},
+    components::{Notice, ShareBox, Tone},
     keeper::Keeper,
     more,
     offline::Updates,
+    online::Online,
     outside::{Loading, Outside},
     pages::{experiments::Experiments, play::Play},
     route::Route,
     session::Session,
 };
-use crate::experiments::link::{Link, Page};
+use crate::experiments::{
+    link::{Link, Page},
+    report::Report,
+};
 
 /// The whole site.
 #[component]
@@ -22,6 +26,7 @@ pub fn App() -> impl IntoView {
     provide_context(route);
     let session = Session::new();
     provide_context(session);
+    provide_context(Online::new());
     let keeper = Keeper::follow(route, session);
     browser::refuse_drops();
     let outside = Outside::follow();
@@ -60,13 +65,18 @@ fn TopBar(
     page: Memo<Page>,
 ) -> impl IntoView {
     let open = RwSignal::new(false);
+    let sharing = RwSignal::new(false);
+    let close = move || {
+        open.set(false);
+        sharing.set(false);
+    };
     Effect::new(move || {
         page.track();
-        open.set(false);
+        close();
     });
     let key = move |event: leptos::ev::KeyboardEvent| {
         if event.key() == "Escape" {
-            open.set(false);
+            close();
         }
     };
     let listed = Page::ALL.iter().filter(|page| page.is_listed());
@@ -82,8 +92,36 @@ fn TopBar(
                 <nav class="nav" id="pages" aria-label="Pages" class:nav--open=open>
                     {listed.map(|&page| view! { <PageLink page /> }).collect_view()}
                 </nav>
+                <button type="button" class="button button--quiet button--small" id="share-button" aria-controls="share-panel"
+                    aria-expanded=move || sharing.get().to_string()
+                    on:click=move |_| sharing.update(|sharing| *sharing = !*sharing)>"Share"</button>
+                <div class="share-panel" id="share-panel" role="region" aria-label="Share" hidden=move || !sharing.get()>
+                    <Show when=move || sharing.get()><SharePanel /></Show>
+                </div>
             </div>
         </header>
+    }
+    .into_any()
+}
+
+/// The link to what is on the page. It trains where the sender has trained.
+#[component]
+fn SharePanel() -> impl IntoView {
+    let (route, session) = (expect_context::<Route>(), expect_context::<Session>());
+    let address = move || {
+        let link = route.link();
+        let trained = session.report.with(|report| {
+            let fits = |report: &Report| link.spec.trains_like(&report.spec);
+            link.page == Page::Experiments && report.as_ref().is_some_and(fits)
+        });
+        Route::address(&Link {
+            run: trained,
+            ..link
+        })
+    };
+    view! {
+        <p class="small muted">"The link holds what is set on this page, and nothing of yours is sent anywhere."</p>
+        <ShareBox link=Signal::derive(address) at_once=true />
     }
     .into_any()
 }

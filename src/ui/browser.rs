@@ -255,6 +255,21 @@ pub async fn read_text(file: &File) -> Result<String, String> {
         .ok_or_else(|| "the browser could not read it".to_owned())
 }
 
+/// The bytes of a file of the visitor.
+pub async fn read_bytes(file: &File) -> Result<Vec<u8>, String> {
+    let buffer = JsFuture::from(file.array_buffer()).await;
+    let bytes = buffer.map(|buffer| Uint8Array::new(&buffer).to_vec());
+    bytes.map_err(|_| "the browser could not read it".to_owned())
+}
+
+/// The bytes of a file of this site; none if it cannot be had.
+pub async fn fetch_bytes(path: &str) -> Option<Vec<u8>> {
+    let response = JsFuture::from(web_sys::window()?.fetch_with_str(path)).await;
+    let response: Response = response.ok()?.dyn_into().ok()?;
+    let buffer = JsFuture::from(response.array_buffer().ok()?).await.ok()?;
+    response.ok().then(|| Uint8Array::new(&buffer).to_vec())
+}
+
 /// What the browser calls itself.
 pub fn name() -> String {
     web_sys::window()

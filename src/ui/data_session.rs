@@ -1,11 +1,13 @@
 //! The visitor's file and what was learned from it, kept while the visitor moves between pages.
 
 use gloo::events::EventListener;
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 use web_sys::File;
 
 use super::{
+    browser,
     keeper::{self, FORGET},
+    route::Route,
     session::{Session, Status},
 };
 use crate::{
@@ -17,13 +19,16 @@ use crate::{
             table::Outline,
             tasks::Order,
         },
+        saved,
         spec::Spec,
+        view,
     },
 };
 
 /// A file, the choices that go with it, and the results.
 #[derive(Clone, Copy)]
 pub struct DataSession {
+    route: Route,
     /// The engine that reads and learns.
     pub run: Session,
     /// Name of the file; empty without one.
@@ -51,8 +56,9 @@ const KEPT: &str = "data";
 
 impl DataSession {
     /// A session without a file.
-    pub fn new() -> Self {
+    fn new(route: Route) -> Self {
         Self {
+            route,
             run: Session::new(),
             file: RwSignal::default(),
             outline: RwSignal::default(),
@@ -67,8 +73,8 @@ impl DataSession {
     }
 
     /// A session with the results of the last visit, which keeps new ones for the next.
-    pub fn follow() -> Self {
-        let session = Self::new();
+    pub fn follow(route: Route) -> Self {
+        let session = Self::new(route);
         if let Some(report) = keeper::kept(KEPT) {
             session.show(report);
         }
@@ -84,14 +90,72 @@ impl DataSession {
         session
     }
 
-    /// Reads a file instead of the one that is there.
+    /// Reads a file instead of the one that is there: data, or saved results.
     pub fn open(self, file: &File) {
         self.forget_file();
+        if file.name().ends_with(".json") {
+            return self.open_results(file.clone());
+        }
         self.file.set(file.name());
         self.run.offer((**file).clone());
         self.run
             .begin(Work::Outline, move |event| self.hear_of_file(event));
         self.run.preparing.set(format!("reading {}", file.name()));
+    }
+
+    fn open_results(self, file: File) {
+        spawn_local(async move {
+            let text = browser::read_text(&file).await;
+            let saved = text.and_then(|text| saved::read(&text).map_err(|e| e.to_string()));
+            match saved {
+                Ok(saved) => {
+                    self.run.forget();
+                    self.run.weights.set(saved.weights.0);
+                    self.show(saved.report);
+                }
+                Err(why) => self
+                    .problem
+                    .set(format!("{} was not opened: {why}", file.name())),
+            }
+        });
+    }
+
+    /// What the visitor has chosen, for the view of a link; nothing where it is what the page would
+    /// choose by itself.
+    pub fn choices(self) -> [(&'static str, Option<String>); 4] {
+        let word = self.roles.with(Roles::write);
+        let guess = |outline: &Outline| Roles::guess(outline).write();
+        let guess = self.outline.with(|outline| outline.as_ref().map(guess));
+        let last = self.environments().pop().map(|(name, _)| name);
+        let chosen = |word: String, usual: Option<String>| {
+            let other = !word.is_empty() && Some(&word) != usual.as_ref();
+            other.then_some(word)
+        };
+        let flag = |set: bool, text: &str| set.then(|| text.to_owned());
+        [
+            ("roles", chosen(word, guess)),
+            ("held", chosen(self.held_out.get(), last)),
+            ("shots", flag(self.recording.get(), "first")),
+            ("shared", flag(!self.shared_part.get(), "no")),
+        ]
+    }
+
+    /// Takes over the choices of a link that fit the file.
+    fn choose(self, outline: &Outline, linked: &str) {
+        let roles = view::get(linked, "roles");
+        if let Some(roles) = roles.and_then(|word| Roles::read(&word, outline.columns.len())) {
+            self.roles.set(roles);
+        }
+        self.choose_last_environment();
+        let environments = untrack(|| self.environments());
+        if let Some(held) = view::get(linked, "held")
+            && environments.iter().any(|(name, _)| *name == held)
+        {
+            self.held_out.set(held);
+        }
+        let is = |name, text: &str| view::get(linked, name).is_some_and(|value| value == text);
+        self.recording.set(is("shots", "first"));
+        self.shared_part.set(!is("shared", "no"));
     }
 
     /// Learns from the file.
@@ -159,7 +223,7 @@ impl DataSession {
     /// Forgets the file and the results.
     pub fn forget(self) {
         self.forget_file();
-        self.run.forget();
+        self.run.close();
     }
 
     fn forget_file(self) {
@@ -184,8 +248,8 @@ impl DataSession {
             Event::Outline(outline) => {
                 self.run.forget();
                 self.roles.set(Roles::guess(&outline));
-                self.outline.set(Some(*outline));
-                self.choose_last_environment();
+                self.outline.set(Some((*outline).clone()));
+                self.choose(&outline, &self.route.link_untracked().view);
             }
             Event::Failed(message) => {
                 self.run.forget();
@@ -205,11 +269,5 @@ impl DataSession {
             }
             other => self.run.hear(other),
         }
-    }
-}
-
-impl Default for DataSession {
-    fn default() -> Self {
-        Self::new()
     }
 }

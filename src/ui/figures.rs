@@ -1,8 +1,11 @@
 //! The charts of a report.
 
 use crate::{
-    charts::{self, Axis, Chart, Hue, LineChart, ScatterChart, Series, Table, number},
-    experiments::report::{Adaptation, Identified, Motion},
+    charts::{
+        self, Axis, BarChart, BarSeries, Chart, Hue, Level, LineChart, ScatterChart, Series, Table,
+        number,
+    },
+    experiments::report::{Adaptation, Conditioning, Identified, Motion},
 };
 
 /// The loss of a run over its steps.
@@ -37,14 +40,63 @@ pub fn prediction_chart(method: &str, adaptation: &Adaptation) -> Chart {
 
 /// Distance between the tip and its reference over time.
 pub fn tracking_chart(method: &str, motion: &Motion) -> Chart {
-    let point = |(step, &error): (usize, &f64)| [(step + 1) as f64 * motion.dt, error];
-    let points = motion.errors.iter().enumerate().map(point).collect();
+    let line = |name: &str, errors: &[f64]| {
+        let point = |(step, &error): (usize, &f64)| [(step + 1) as f64 * motion.dt, error];
+        let points = errors.iter().enumerate().map(point).collect();
+        Series::new(name, Hue::of_method(name), points)
+    };
+    let others = motion.compared.iter();
+    let mut series = vec![line(method, &motion.errors)];
+    series.extend(others.map(|(name, errors)| line(name, errors)));
     Chart::Lines(LineChart {
         title: "Distance between the tip and its reference".to_owned(),
         x: Axis::linear("time", "s"),
         y: Axis::linear("distance", "m"),
-        series: vec![Series::new(method, Hue::of_method(method), points)],
+        series,
         ..LineChart::default()
+    })
+}
+
+/// Error bars that planned and random points of a field leave.
+pub fn plan_chart(curve: &[(usize, f64, f64)]) -> Chart {
+    let line = |value: fn(&(usize, f64, f64)) -> f64| -> Vec<[f64; 2]> {
+        curve.iter().map(|at| [at.0 as f64, value(at)]).collect()
+    };
+    Chart::Lines(LineChart {
+        title: "What planned points gain over random ones".to_owned(),
+        x: Axis::linear("points measured", ""),
+        y: Axis::log("expected error bar, share of the prior's", ""),
+        series: vec![
+            Series::new("best next points", Hue::Camel, line(|at| at.1)),
+            Series::new("random points", Hue::Neutral, line(|at| at.2)),
+        ],
+        ..LineChart::default()
+    })
+}
+
+/// Identified parameters in units of the true ones, so that all fit one axis.
+pub fn identified_chart(method: &str, identified: &[Identified]) -> Chart {
+    let relative = |value: fn(&Identified) -> f64| {
+        let relative = |found: &Identified| value(found) / found.truth;
+        identified.iter().map(relative).collect::<Vec<_>>()
+    };
+    let errors = relative(|found| 2.0 * found.standard_error);
+    Chart::Bars(BarChart {
+        title: "Identified over true, ± 2 standard errors".to_owned(),
+        category: "parameter".to_owned(),
+        y: Axis::linear("identified / true", ""),
+        categories: identified.iter().map(|i| i.symbol.clone()).collect(),
+        series: vec![BarSeries {
+            name: method.to_owned(),
+            hue: Hue::of_method(method),
+            values: relative(|found| found.estimate),
+            errors: errors.into_iter().map(f64::abs).collect(),
+        }],
+        levels: vec![Level {
+            value: 1.0,
+            label: "true".to_owned(),
+            hue: Hue::Oracle,
+        }],
     })
 }
 
@@ -88,5 +140,73 @@ pub fn identified_text(identified: &Identified) -> String {
         value
     } else {
         format!("{value} (not determined by these samples)")
+    }
+}
+
+/// What the samples do not tell, in words; empty if they tell all.
+pub fn conditioning_text(adaptation: &Adaptation) -> String {
+    let unknown = adaptation.identified.iter().filter(|p| !p.determined);
+    let names: Vec<_> = unknown.map(|p| p.name.as_str()).collect();
+    let Some(Conditioning { rank, condition }) = adaptation.conditioning else {
+        return String::new();
+    };
+    let numbers = format!(
+        "numerical rank {rank}, condition number {}",
+        number::significant(condition, 2)
+    );
+    if names.is_empty() {
+        return format!("How well these samples tell the parameters apart: {numbers}.");
+    }
+    let names = names.join(" and the ");
+    format!("These samples do not determine the {names}: {numbers}.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_that_do_not_determine_a_parameter_are_named() {
+        let parameter = |name: &str, determined| Identified {
+            name: name.to_owned(),
+            symbol: String::new(),
+            unit: "kg".to_owned(),
+            truth: 1.0,
+            estimate: 1.0,
+            standard_error: 0.1,
+            determined,
+        };
+        let mut adaptation = Adaptation {
+            identified: vec![parameter("cart mass", true), parameter("pole mass", false)],
+            conditioning: Some(Conditioning {
+                rank: 1,
+                condition: 1234.5,
+            }),
+            ..Adaptation::default()
+        };
+        let text = conditioning_text(&adaptation);
+        assert!(text.starts_with("These samples do not determine the pole mass:"));
+        assert!(text.contains("rank 1, condition number 1"), "{text}");
+        adaptation.identified[1].determined = true;
+        assert!(!conditioning_text(&adaptation).contains("not determine"));
+    }
+
+    #[test]
+    fn identified_parameters_stand_beside_the_true_ones_with_error_bars() {
+        let found = |symbol: &str, truth: f64, estimate: f64| Identified {
+            name: symbol.to_owned(),
+            symbol: symbol.to_owned(),
+            unit: "C".to_owned(),
+            truth,
+            estimate,
+            standard_error: 0.1,
+            determined: true,
+        };
+        let chart = identified_chart("camel", &[found("a", 2.0, 2.2), found("b", -4.0, -4.0)]);
+        let words = charts::describe(&chart);
+        assert!(words.contains("a 1.1 ± 0.1"), "{words}");
+        assert!(words.contains("b 1 ± 0.05"), "{words}");
+        let svg = charts::to_svg(&chart, &charts::Theme::light(), (600, 300)).unwrap();
+        assert!(svg.contains("true"), "{svg}");
     }
 }

@@ -1,12 +1,14 @@
 //! Keeps the last settings and results between two visits, and forgets them on request.
 
 use leptos::prelude::*;
+use serde::Serialize;
 use web_sys::Event;
 
 use super::{browser, route::Route, session::Session, storage};
 use crate::{
     engine::protocol::Weights,
     experiments::{
+        explore::Origin,
         link::Link,
         report::Report,
         saved::{self, Saveable},
@@ -59,7 +61,7 @@ impl Keeper {
 
     /// Forgets what is kept and what is shown.
     pub fn forget(self) {
-        self.session.forget();
+        self.session.close();
         self.route.replace(Link {
             page: self.route.link_untracked().page,
             ..Link::read("").0
@@ -87,7 +89,8 @@ impl Keeper {
             && (bare || reload || report.spec == here.spec)
         {
             let weights = storage::get(WEIGHTS).and_then(|text| Weights::try_from(text).ok());
-            self.session.show(report, weights.unwrap_or_default().0);
+            let weights = weights.unwrap_or_default().0;
+            self.session.show(report, weights, Origin::Trained);
         }
     }
 
@@ -109,13 +112,25 @@ impl Keeper {
 
 /// Keeps a result, if there is one.
 pub fn keep<R: Saveable>(name: &str, report: Option<&R>) -> Result<(), &'static str> {
-    match report.map(|report| saved::write(report, &browser::name())) {
+    match report.map(|report| saved::write(report, &[], &browser::name())) {
         Some(Ok(text)) => storage::put(name, &text),
         _ => Ok(()),
     }
 }
 
+/// Keeps figures, or forgets them; a browser without room keeps those of before.
+pub fn keep_json(name: &str, figures: Option<&impl Serialize>) -> Result<(), &'static str> {
+    match figures.map(serde_json::to_string) {
+        Some(Ok(text)) => storage::put(name, &text),
+        _ => {
+            storage::remove(name);
+            Ok(())
+        }
+    }
+}
+
 /// A result that is kept; one that this version cannot read is left out.
 pub fn kept<R: Saveable>(name: &str) -> Option<R> {
-    saved::read(&storage::get(name)?).ok()
+    let saved = saved::read(&storage::get(name)?).ok()?;
+    Some(saved.report)
 }

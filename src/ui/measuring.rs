@@ -1,8 +1,13 @@
 //! The benchmark that runs, kept while the visitor moves between pages.
 
+use gloo::events::EventListener;
 use leptos::prelude::*;
 
-use super::session::Status;
+use super::{
+    keeper::{self, FORGET},
+    session::Status,
+    storage,
+};
 use crate::{
     engine::{
         client::Engine,
@@ -11,8 +16,10 @@ use crate::{
     experiments::{bench::Plan, bench_sheet::Sheet},
 };
 
-/// Longest measurement of one training [s].
-const SECONDS: f64 = 1.0;
+/// Name under which it is kept.
+const KEPT: &str = "bench";
+/// Longest measurement of one training [s], in the whole suite and in the brief one.
+const SECONDS: [f64; 2] = [1.0, 0.1];
 
 /// Everything the page shows of the benchmark.
 #[derive(Clone, Copy)]
@@ -29,22 +36,38 @@ pub struct Measuring {
 }
 
 impl Measuring {
-    /// Nothing measured yet.
-    pub fn new() -> Self {
-        Self {
+    /// What was measured at the last visit; what is measured now is kept for the next.
+    pub fn follow() -> Self {
+        let kept = storage::get(KEPT).and_then(|text| Sheet::from_json(&text).ok());
+        let measuring = Self {
             engine: StoredValue::new_local(Engine::default()),
             status: RwSignal::default(),
             progress: RwSignal::default(),
             device: RwSignal::default(),
-            sheet: RwSignal::default(),
-        }
+            sheet: RwSignal::new(kept.unwrap_or_default()),
+        };
+        Effect::new(move || {
+            let sheet = measuring.sheet.get();
+            // What is lost can be measured again with one press of a button.
+            let _ = keeper::keep_json(KEPT, (!sheet.measured.is_empty()).then_some(&sheet));
+        });
+        EventListener::new(&window(), FORGET, move |_| measuring.forget()).forget();
+        measuring
+    }
+
+    fn forget(self) {
+        self.cancel();
+        self.status.set(Status::Idle);
+        self.device.set(None);
+        self.sheet.set(Sheet::default());
     }
 
     /// Measures this machine, described by an empty sheet.
-    pub fn start(self, sheet: Sheet) {
+    pub fn start(self, sheet: Sheet, brief: bool) {
         let plan = Plan {
             device: sheet.machine.device.clone(),
-            seconds: SECONDS,
+            seconds: SECONDS[usize::from(brief)],
+            brief,
         };
         self.sheet.set(sheet);
         self.progress.set(None);
@@ -81,11 +104,5 @@ impl Measuring {
         self.status.set(status);
         // Its memory is worth more than a quick second run.
         self.engine.with_value(Engine::close);
-    }
-}
-
-impl Default for Measuring {
-    fn default() -> Self {
-        Self::new()
     }
 }

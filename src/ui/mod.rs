@@ -25,6 +25,8 @@ pub mod more;
 #[cfg(target_arch = "wasm32")]
 pub mod offline;
 #[cfg(target_arch = "wasm32")]
+pub mod online;
+#[cfg(target_arch = "wasm32")]
 pub mod outside;
 #[cfg(target_arch = "wasm32")]
 pub mod pages;

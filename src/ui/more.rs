@@ -39,9 +39,9 @@ pub fn start() {
 fn More() -> impl IntoView {
     let route = Route::follow();
     provide_context(route);
-    provide_context(DataSession::follow());
-    provide_context(Reruns::new());
-    provide_context(Measuring::new());
+    provide_context(DataSession::follow(route));
+    provide_context(Reruns::follow());
+    provide_context(Measuring::follow());
     let page = Memo::new(move |_| route.page());
     move || match page.get() {
         Page::Data => view! { <Data /> }.into_any(),

@@ -1,8 +1,13 @@
 //! Cells of the tables that are made again in the visitor's browser, on several workers at once. They
 //! go on while the visitor moves between pages.
 
+use gloo::events::EventListener;
 use leptos::prelude::*;
 
+use super::{
+    keeper::{self, FORGET},
+    storage,
+};
 use crate::{
     engine::{
         client::Engine,
@@ -11,6 +16,8 @@ use crate::{
     experiments::{record::Record, rerun::Rerun},
 };
 
+/// Name under which records are kept.
+const KEPT: &str = "reruns";
 /// Most workers.
 const MOST_WORKERS: usize = 8;
 
@@ -38,16 +45,35 @@ pub struct Reruns {
     pub entries: RwSignal<Vec<Entry>>,
     /// What they found.
     pub records: RwSignal<Vec<Record>>,
+    /// Why it could not be kept for the next visit; empty if it could.
+    pub not_kept: RwSignal<String>,
 }
 
 impl Reruns {
-    /// None yet.
-    pub fn new() -> Self {
-        Self {
+    /// What was found at the last visit; what is found now is kept for the next.
+    pub fn follow() -> Self {
+        let kept = storage::get(KEPT).and_then(|text| serde_json::from_str(&text).ok());
+        let reruns = Self {
             engines: StoredValue::new_local(Vec::new()),
             entries: RwSignal::default(),
-            records: RwSignal::default(),
-        }
+            records: RwSignal::new(kept.unwrap_or_default()),
+            not_kept: RwSignal::default(),
+        };
+        Effect::new(move || {
+            let records = reruns.records.get();
+            let outcome = keeper::keep_json(KEPT, (!records.is_empty()).then_some(&records));
+            let problem = outcome.err().unwrap_or_default();
+            reruns.not_kept.set(problem.to_owned());
+        });
+        EventListener::new(&window(), FORGET, move |_| reruns.forget()).forget();
+        reruns
+    }
+
+    /// Stops everything and forgets what was found.
+    fn forget(self) {
+        self.cancel();
+        self.entries.update(Vec::clear);
+        self.records.update(Vec::clear);
     }
 
     /// Workers that run at once: all cores but one, which stays with the page.
@@ -181,12 +207,6 @@ impl Reruns {
             });
             records.push(record);
         });
-    }
-}
-
-impl Default for Reruns {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

@@ -5,8 +5,9 @@ use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
 use crate::experiments::{
-    link::{Link, Page, Remark},
+    link::{LONGEST_VIEW, Link, Page, Remark},
     spec::Spec,
+    view,
 };
 
 /// Where the visitor is. Back and forward change it, and so does every link.
@@ -81,6 +82,19 @@ impl Route {
         // The browser is silent about this, and the site's other program reads the address too.
         if let Ok(event) = web_sys::Event::new("hashchange") {
             let _ = window().dispatch_event(&event);
+        }
+    }
+
+    /// Writes what else the page shows into the address: names, and values or nothing.
+    pub fn set_view(&self, entries: &[(&str, Option<String>)]) {
+        let link = self.link_untracked();
+        let view = entries
+            .iter()
+            .fold(link.view.clone(), |view, (name, value)| {
+                view::set(&view, name, value.as_deref())
+            });
+        if view != link.view && view.len() <= LONGEST_VIEW {
+            self.replace(Link { view, ..link });
         }
     }
 

@@ -1,19 +1,21 @@
 //! The experiment that runs, kept while the visitor moves between pages.
 
-use leptos::{prelude::*, task::spawn_local};
+use leptos::prelude::*;
 use web_sys::Blob;
 
 use crate::{
     engine::{
         client::Engine,
-        protocol::{DeviceUsed, Event, Progress, Weights, Work},
+        protocol::{DeviceUsed, Event, Progress, Work},
     },
     experiments::{
-        explore::{self, Answer},
+        explore::{Answer, Origin},
         report::{Partial, Report},
         spec::Spec,
     },
 };
+
+mod asking;
 
 /// Where an experiment stands.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,9 +70,13 @@ pub struct Session {
     pub answer: RwSignal<Option<Answer>>,
     /// Why it says nothing; empty if it does.
     pub no_answer: RwSignal<String>,
+    /// Models that the page has: what each was trained for, and the bytes of its safetensors file.
+    models: StoredValue<Vec<(Spec, Vec<u8>)>>,
+    /// A result from elsewhere that came without its model.
+    opened: StoredValue<Option<Answer>>,
     /// Asked while another question was under way.
     waiting: StoredValue<Option<Spec>>,
-    /// How often everything was forgotten; what was asked before that is no longer heard.
+    /// How often the past was forgotten; what was asked before that is no longer heard.
     forgotten: StoredValue<u32>,
     /// What the model of an earlier visit was trained for; the engine gets it with the first question.
     earlier: StoredValue<Option<Spec>>,
@@ -93,6 +99,8 @@ impl Session {
             queue: RwSignal::default(),
             answer: RwSignal::default(),
             no_answer: RwSignal::default(),
+            models: StoredValue::default(),
+            opened: StoredValue::default(),
             waiting: StoredValue::default(),
             forgotten: StoredValue::default(),
             earlier: StoredValue::default(),
@@ -112,69 +120,6 @@ impl Session {
             .try_update(|queue| (!queue.is_empty()).then(|| queue.remove(0)));
         if let Some(Some(spec)) = next {
             self.run(spec);
-        }
-    }
-
-    /// Asks the model at hand about an environment; only the last of many questions is answered.
-    /// Training is not disturbed.
-    pub fn ask(self, spec: Spec) {
-        let busy = self.engine.with_value(Engine::is_busy);
-        if self.status.with_untracked(Status::is_active) {
-            return;
-        }
-        if busy {
-            return self.waiting.set_value(Some(spec));
-        }
-        if let Some(Some(earlier)) = self.earlier.try_update_value(Option::take) {
-            self.waiting.set_value(Some(spec));
-            return self.hand_over(earlier);
-        }
-        let trained = self
-            .runs
-            .with_untracked(|runs| runs.iter().any(|run| spec.trains_like(&run.spec)));
-        if !trained && explore::shipped_file(&spec).is_none() {
-            let why = "There is no model of these settings yet. Press Train to make one.";
-            return self.no_answer.set(why.to_owned());
-        }
-        self.question(Work::Explore(spec));
-    }
-
-    /// Gives the engine the model of an earlier visit.
-    fn hand_over(self, spec: Spec) {
-        let weights = Weights(self.weights.get_untracked());
-        let spec = Box::new(spec);
-        self.question(Work::Adopt { spec, weights });
-    }
-
-    fn question(self, work: Work) {
-        let asked = self.forgotten.get_value();
-        let listener = move |event| {
-            let heard = self.forgotten.get_value() == asked;
-            self.hear_answer(event, heard);
-        };
-        self.engine
-            .with_value(|engine| engine.start(work, listener));
-    }
-
-    fn hear_answer(self, event: Event, heard: bool) {
-        match event {
-            Event::Answered(answer) if heard => {
-                self.no_answer.set(String::new());
-                self.answer.set(Some(*answer));
-            }
-            Event::Failed(message) if heard => self.no_answer.set(message),
-            Event::Answered(_) | Event::Failed(_) | Event::Done => {}
-            // Later, since other work may be about to take its place.
-            Event::Cancelled => return spawn_local(async move { self.ask_waiting() }),
-            _ => return,
-        }
-        self.ask_waiting();
-    }
-
-    fn ask_waiting(self) {
-        let waiting = self.waiting.try_update_value(Option::take);
-        if let Some(Some(spec)) = waiting {
-            self.ask(spec);
         }
     }
 
@@ -207,28 +152,68 @@ impl Session {
         self.engine.with_value(|engine| engine.offer(file));
     }
 
-    /// Shows a result from elsewhere: of an earlier visit or of a file.
-    pub fn show(self, report: Report, weights: Vec<u8>) {
-        self.forget();
+    /// Shows a result from elsewhere: of an earlier visit, or of a file whose model the engine has.
+    pub fn show(self, report: Report, weights: Vec<u8>, origin: Origin) {
+        self.ignore_past();
+        self.cancel();
+        self.clear();
+        self.no_answer.set(String::new());
         self.losses.set(report.losses.clone());
         self.device.set(Some(report.device.clone()));
-        if !weights.is_empty() {
+        let answer = Answer {
+            origin,
+            ..Answer::from(&report)
+        };
+        if weights.is_empty() {
+            self.opened.set_value(Some(answer.clone()));
+        } else if origin == Origin::Trained {
             self.earlier.set_value(Some(report.spec.clone()));
-            self.runs.set(vec![report.clone()]);
         }
+        self.remember(&report, weights.clone());
         self.weights.set(weights);
-        self.answer.set(Some(Answer::from(&report)));
+        self.answer.set(Some(answer));
         self.report.set(Some(report));
+    }
+
+    /// Lists a result, and holds its model.
+    fn remember(self, report: &Report, weights: Vec<u8>) {
+        self.runs.update(|runs| {
+            runs.retain(|other| other.spec != report.spec);
+            runs.push(report.clone());
+        });
+        self.hold(&report.spec, weights);
+    }
+
+    fn hold(self, spec: &Spec, weights: Vec<u8>) {
+        self.models.update_value(|models| {
+            models.retain(|(other, _)| !spec.trains_like(other));
+            if !weights.is_empty() {
+                models.push((spec.clone(), weights));
+            }
+        });
+    }
+
+    /// From now on nothing is heard of what was asked before.
+    fn ignore_past(self) {
+        self.forgotten.update_value(|times| *times += 1);
+        self.waiting.set_value(None);
     }
 
     /// Stops what runs and forgets what was found.
     pub fn forget(self) {
-        self.forgotten.update_value(|times| *times += 1);
+        self.ignore_past();
         self.cancel();
         self.clear();
+        self.models.set_value(Vec::new());
         self.runs.set(Vec::new());
         self.answer.set(None);
         self.no_answer.set(String::new());
+    }
+
+    /// The same, and ends the engine, which remembers models and files too.
+    pub fn close(self) {
+        self.forget();
+        self.engine.with_value(Engine::close);
     }
 
     fn clear(self) {
@@ -240,6 +225,7 @@ impl Session {
         self.preparing.set(String::new());
         self.weights.set(Vec::new());
         self.earlier.set_value(None);
+        self.opened.set_value(None);
         self.report.set(None);
     }
 
@@ -252,28 +238,32 @@ impl Session {
     /// Takes in what the engine says.
     pub fn hear(self, event: Event) {
         match event {
-            Event::Started { device } => self.device.set(Some(device)),
+            // Also when a run starts again on another device.
+            Event::Started { device } => {
+                self.losses.set(Vec::new());
+                self.progress.set(None);
+                self.device.set(Some(device));
+            }
             Event::Note(note) => self.notes.update(|notes| notes.push(note)),
             Event::Progress(progress) => {
                 self.status.set(Status::Running);
-                self.losses.update(|losses| {
-                    // A training that was restarted counts its steps again.
-                    losses.retain(|(step, _)| *step < progress.step);
-                    losses.push((progress.step, progress.loss));
-                });
+                if progress.loss.is_finite() {
+                    self.losses.update(|losses| {
+                        // A training that was restarted counts its steps again.
+                        losses.retain(|(step, _)| *step < progress.step);
+                        losses.push((progress.step, progress.loss));
+                    });
+                }
                 self.progress.set(Some(progress));
             }
             Event::Partial(Partial::Making { done, of }) => self
                 .preparing
-                .set(format!("simulating environment {done} of {of}")),
+                .set(format!("{done} of {of} environments simulated")),
             Event::Weights(weights) => self.weights.set(weights.0),
             Event::Finished(report) => {
                 self.losses.set(report.losses.clone());
                 self.answer.set(Some(Answer::from(&*report)));
-                self.runs.update(|runs| {
-                    runs.retain(|other| other.spec != report.spec);
-                    runs.push((*report).clone());
-                });
+                self.remember(&report, self.weights.get_untracked());
                 self.report.set(Some(*report));
                 self.status.set(Status::Finished);
                 self.start_next();

@@ -15,16 +15,35 @@ const SECONDS: f64 = 0.3;
 
 #[wasm_bindgen_test]
 async fn the_suite_of_the_bench_page() {
+    measure("cpu", false).await;
+}
+
+/// The first problem only: a software adapter is slow.
+#[cfg(feature = "gpu")]
+#[wasm_bindgen_test]
+async fn the_suite_on_webgpu() {
+    match camel_lab::engine::device::gpu::device().await {
+        Ok((_, adapter)) => {
+            console_log!("WebGPU on {adapter}");
+            measure("webgpu", true).await;
+        }
+        Err(why) => console_log!("WebGPU is left out: {why}"),
+    }
+}
+
+async fn measure(device: &str, brief: bool) {
     let plan = Plan {
-        device: "cpu".to_owned(),
+        device: device.to_owned(),
         seconds: SECONDS,
+        brief,
     };
     let recorder = Recorder::default();
     bench::run(&plan, &recorder).await;
     for event in recorder.events.into_inner() {
         match event {
+            Event::Started { device: used } => assert_eq!(used.name, device, "{}", used.reason),
             Event::Measured(Measured::Speed(speed)) => console_log!(
-                "{} {}: {:.0} steps a second, {:.3} ms an adaptation, {:.1} MB of memory",
+                "{device}, {} {}: {:.0} steps a second, {:.3} ms an adaptation, {:.1} MB of memory",
                 speed.system,
                 speed.method,
                 speed.steps_per_second,
@@ -32,11 +51,13 @@ async fn the_suite_of_the_bench_page() {
                 1e-6 * speed.memory as f64
             ),
             Event::Measured(Measured::Growth(growth)) => console_log!(
-                "{} grows with {}: slope {:.2}",
+                "{device}, {} grows with {}: slope {:.2}",
                 growth.method,
                 growth.of,
                 growth.slope()
             ),
+            // The figures of `accuracy` are less disturbed by other processes.
+            Event::Measured(Measured::Accuracy(_)) => {}
             Event::Failed(message) => panic!("{message}"),
             _ => {}
         }
@@ -48,7 +69,7 @@ fn speed_of_every_system() {
     for name in systems::NAMES {
         let system = systems::by_name(name).unwrap();
         let parameters = system.description().parameters.iter();
-        let phi: Vec<f64> = parameters.map(|parameter| parameter.typical).collect();
+        let mut phi: Vec<f64> = parameters.map(|parameter| parameter.typical).collect();
         let (begun, mut times) = (Instant::now(), 0_u32);
         let mut state = system
             .robot()
@@ -57,7 +78,11 @@ fn speed_of_every_system() {
         while begun.elapsed().as_secs_f64() < SECONDS {
             match (system.robot(), system.field()) {
                 (Some(robot), _) => state = robot.step(&phi, &state, 0.01),
-                (_, Some(field)) => drop(field.solve(&phi).unwrap()),
+                (_, Some(field)) => {
+                    // A field keeps its last solution.
+                    phi[0] += 1e-6;
+                    drop(field.solve(&phi).unwrap());
+                }
                 _ => {}
             }
             times += 1;

@@ -20,8 +20,15 @@ pub const PAGES: [&str; 8] = [
     "#/differences",
 ];
 
+/// The code of axe-core.
+pub fn axe() -> String {
+    let file =
+        std::env::var("CAMEL_LAB_AXE").expect("CAMEL_LAB_AXE names axe.min.js; ./lab test sets it");
+    std::fs::read_to_string(file).unwrap()
+}
+
 /// Runs axe-core and gives its serious findings in words.
-async fn findings(site: &Site, axe: &str) -> Vec<String> {
+pub async fn findings(site: &Site, axe: &str) -> Vec<String> {
     site.script(axe).await;
     let code = "const done = arguments[arguments.length - 1];
         axe.run(document, { resultTypes: ['violations'] }).then(
@@ -39,9 +46,7 @@ async fn findings(site: &Site, axe: &str) -> Vec<String> {
 #[test]
 #[ignore = "needs the built site"]
 fn no_page_has_a_serious_accessibility_fault_in_light_or_dark() {
-    let file =
-        std::env::var("CAMEL_LAB_AXE").expect("CAMEL_LAB_AXE names axe.min.js; ./lab test sets it");
-    let axe = std::fs::read_to_string(file).unwrap();
+    let axe = axe();
     let mut all = Vec::new();
     for (window, dark) in [(DESKTOP, false), (DESKTOP, true), (PHONE, true)] {
         let window = Window { dark, ..window };
@@ -60,6 +65,26 @@ fn no_page_has_a_serious_accessibility_fault_in_light_or_dark() {
         all.extend(found.into_inner());
     }
     assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn the_keyboard_is_enough_to_train() {
+    drive(DESKTOP, async |site| {
+        site.visit(crate::SHORT).await;
+        site.find("#train").await;
+        let focused = "return document.activeElement.id";
+        for _ in 0..80 {
+            let element = site.client.active_element().await.unwrap();
+            if site.script(focused).await == "train" {
+                element.send_keys("\u{e007}").await.unwrap();
+                site.wait_for_text("#status", "Finished").await;
+                return;
+            }
+            element.send_keys("\u{e004}").await.unwrap();
+        }
+        panic!("the Tab key never came to the Train button");
+    });
 }
 
 #[test]

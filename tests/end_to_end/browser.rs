@@ -47,17 +47,21 @@ pub struct Window {
     pub width: u32,
     pub height: u32,
     pub dark: bool,
+    /// Whether the visitor prefers reduced motion.
+    pub still: bool,
 }
 
 pub const DESKTOP: Window = Window {
     width: 1280,
     height: 800,
     dark: false,
+    still: false,
 };
 pub const PHONE: Window = Window {
     width: 390,
     height: 844,
     dark: false,
+    still: false,
 };
 
 impl Site {
@@ -146,6 +150,21 @@ impl Site {
         self.client.execute(code, vec![]).await.unwrap()
     }
 
+    /// A value that the page's own code computes, once it is true.
+    pub async fn until(&self, code: &str) {
+        let begun = Instant::now();
+        while self.script(&format!("return !!({code})")).await != true {
+            assert!(begun.elapsed() < PATIENCE, "never: {code}");
+            sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// A command to Chromium's developer tools.
+    pub async fn tools(&self, name: &str, parameters: Value) {
+        let command = Tools(json!({ "cmd": name, "params": parameters }));
+        self.client.issue_cmd(command).await.unwrap();
+    }
+
     /// The part of the address after `#`.
     pub async fn fragment(&self) -> String {
         self.script("return location.hash")
@@ -199,6 +218,21 @@ impl WebDriverCompatibleCommand for LogEntries {
     }
 }
 
+/// Chromium's own command for its developer tools.
+#[derive(Debug)]
+struct Tools(Value);
+
+impl WebDriverCompatibleCommand for Tools {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
+        let session = session.unwrap_or_default();
+        base.join(&format!("session/{session}/goog/cdp/execute"))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
+        (Method::POST, Some(self.0.to_string()))
+    }
+}
+
 fn serve() -> (Process, String) {
     let dist = Path::new(env!("CARGO_MANIFEST_DIR")).join("dist");
     let mut child = Command::new(env!("CARGO_BIN_EXE_camel"))
@@ -243,14 +277,16 @@ async fn connect(port: u16, window: Window) -> Client {
         "--window-size={},{}",
         window.width, window.height
     )));
+    if window.dark {
+        args.push(json!("--blink-settings=preferredColorScheme=0"));
+    }
+    if window.still {
+        args.push(json!("--force-prefers-reduced-motion"));
+    }
     let mut chrome = json!({ "args": args });
     if window.width < 500 {
         let metrics = json!({ "width": window.width, "height": window.height, "pixelRatio": 2.0 });
         chrome["mobileEmulation"] = json!({ "deviceMetrics": metrics });
-    }
-    if window.dark {
-        args.push(json!("--blink-settings=preferredColorScheme=0"));
-        chrome["args"] = json!(args);
     }
     let capabilities = json!({
         "goog:chromeOptions": chrome,

@@ -15,22 +15,31 @@ use super::{
 const SMALL: &str = "#/data?v=1&steps=300&shots=50&device=cpu&width=8&depth=2&rank=2";
 
 /// A file for the browser to read.
-fn file(name: &str, text: &str) -> PathBuf {
+pub fn file(name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("camel-lab-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let place = folder.join(name);
-    std::fs::write(&place, text).unwrap();
+    std::fs::write(&place, bytes).unwrap();
     place
 }
 
-async fn choose(site: &Site, css: &str, file: PathBuf) {
+/// Gives a file field a file.
+pub async fn choose(site: &Site, css: &str, file: PathBuf) {
     let input = site.find(css).await;
     input.send_keys(file.to_str().unwrap()).await.unwrap();
 }
 
 /// Keeps what the page saves, for [`saved`].
-async fn watch_saving(site: &Site) {
+pub async fn watch_saving(site: &Site) {
     site.script("window.saved = []; const make = URL.createObjectURL; URL.createObjectURL = (blob) => { window.saved.push(blob); return make(blob) }").await;
+}
+
+/// What the page saves when something is clicked.
+pub async fn saved_by(site: &Site, css: &str) -> Vec<u8> {
+    let before = site.script("return window.saved.length").await;
+    site.click(css).await;
+    site.until(&format!("window.saved.length > {before}")).await;
+    saved(site).await
 }
 
 /// The bytes that the page has saved last.
@@ -54,7 +63,7 @@ fn a_visitor_learns_from_a_file_and_takes_model_and_results_home() {
         choose(
             site,
             "#data-file",
-            file("carts.csv", &example::csv().unwrap()),
+            file("carts.csv", example::csv().unwrap()),
         )
         .await;
         site.wait_for_text("#file-status", "carts.csv: 1,800 rows, 10 columns")
@@ -67,13 +76,12 @@ fn a_visitor_learns_from_a_file_and_takes_model_and_results_home() {
         site.wait_for_text("#results", "adapted to 'cart 6' from 50 samples")
             .await;
         watch_saving(site).await;
-        site.click("#save-run").await;
-        let results: Value = serde_json::from_slice(&saved(site).await).unwrap();
+        let saved_results = saved_by(site, "#save-run").await;
+        let results: Value = serde_json::from_slice(&saved_results).unwrap();
         assert_eq!(results["format"], "camel-lab data 1");
         assert_eq!(results["report"]["spec"]["held_out"], "cart 6");
         assert!(results["browser"].as_str().unwrap().contains("Chrome"));
-        site.click("#save-weights").await;
-        let model = weights::import(&saved(site).await).unwrap();
+        let model = weights::import(&saved_by(site, "#save-weights").await).unwrap();
         assert_eq!((model.tasks().len(), model.input_size()), (5, 6));
         site.picture("data-trained-desktop").await;
 
@@ -87,6 +95,17 @@ fn a_visitor_learns_from_a_file_and_takes_model_and_results_home() {
                 .await,
             Value::Null
         );
+        // The saved results bring everything back, the model too.
+        let text = String::from_utf8(saved_results).unwrap();
+        let damaged = text.replace("\"training\"", "\"drill\"");
+        choose(site, "#data-file", file("damaged.json", &damaged)).await;
+        site.wait_for_text(".notice--error", "damaged.json was not opened")
+            .await;
+        choose(site, "#data-file", file("results.json", &text)).await;
+        site.wait_for_text("#results", "adapted to 'cart 6' from 50 samples")
+            .await;
+        site.until("!document.querySelector('#save-weights').disabled")
+            .await;
     });
 }
 
@@ -145,7 +164,7 @@ fn a_hundred_thousand_rows_load_while_the_page_goes_on() {
     let rows: String = (0..100_000).map(row).collect();
     let large = file(
         "large.csv",
-        &format!("environment,{},y\n{rows}", names.join(",")),
+        format!("environment,{},y\n{rows}", names.join(",")),
     );
     drive(DESKTOP, async |site| {
         site.visit(SMALL).await;
@@ -175,18 +194,14 @@ fn a_saved_run_is_opened_again_and_another_file_is_named() {
         site.wait_for_text("#status", "Finished").await;
         let table = site.find("#identified").await.text().await.unwrap();
         watch_saving(site).await;
-        site.click("#save-run").await;
-        let run = String::from_utf8(saved(site).await).unwrap();
-        site.click("#save-weights").await;
-        assert!(weights::import(&saved(site).await).is_ok());
-        site.click("#identified .menu > summary").await;
-        site.click("#identified .menu__list button:nth-child(2)")
-            .await;
-        assert!(
-            String::from_utf8(saved(site).await)
-                .unwrap()
-                .starts_with("| Parameter |")
-        );
+        let run = String::from_utf8(saved_by(site, "#save-run").await).unwrap();
+        assert!(weights::import(&saved_by(site, "#save-weights").await).is_ok());
+        for (place, begins) in [(1, "Parameter,"), (2, "| Parameter |"), (3, "% Identified")] {
+            site.click("#identified .menu > summary").await;
+            let item = format!("#identified .menu__list button:nth-child({place})");
+            let text = String::from_utf8(saved_by(site, &item).await).unwrap();
+            assert!(text.starts_with(begins), "{text}");
+        }
 
         site.visit("#/experiments?v=1&system=pendulum").await;
         choose(
@@ -234,8 +249,8 @@ fn results_and_settings_are_there_after_a_reload_until_they_are_forgotten() {
         assert_eq!(site.script(kept).await, Value::Array(vec![]));
         for _ in 0..2 {
             assert!(!site.fragment().await.contains("steps=300"));
-            let run = "return document.querySelector('#save-run').disabled";
-            assert_eq!(site.script(run).await, true);
+            let runs = "return document.querySelectorAll('#comparison table').length";
+            assert_eq!(site.script(runs).await, 0);
             site.visit("#/experiments").await;
             site.find("#train").await;
         }

@@ -11,8 +11,13 @@
 
 mod accessibility;
 mod browser;
+mod control;
+mod engine;
 mod files;
+mod gallery;
 mod pages;
+mod sharing;
+mod tables;
 
 use std::time::Duration;
 
@@ -240,8 +245,77 @@ fn a_field_is_measured_where_the_visitor_clicks() {
         site.script(add).await;
         site.wait_for_text("#results h2", "4 samples").await;
         site.picture("field-desktop").await;
+        let place = "const box = document.querySelector('.maps canvas').getBoundingClientRect(); return [box.left + 0.2 * box.width, box.top + 0.2 * box.height]";
+        let place = site.script(place).await;
+        for kind in ["mousePressed", "mouseReleased"] {
+            let mouse = serde_json::json!({ "type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1 });
+            site.tools("Input.dispatchMouseEvent", mouse).await;
+        }
+        site.wait_for_text("#results h2", "5 samples").await;
+        site.fill("#noise", "0.1\t").await;
+        site.wait_for_text("#errors", "Noise floor").await;
+        // φ-CAMEL sees no sample: its map follows the slider.
+        let map = "document.querySelector('.maps figure:nth-child(3) canvas').toDataURL()";
+        let before = site.script(&format!("return {map}")).await;
+        site.script("const slider = document.querySelector('#environment input[type=range]'); slider.value = slider.max; slider.dispatchEvent(new Event('input', { bubbles: true }))").await;
+        site.until(&format!("{map} !== {before}")).await;
         site.click("#random-points").await;
         site.wait_for_text("#results h2", "10 samples").await;
+
+        files::watch_saving(site).await;
+        for (place, begins) in [(1, &b"<svg"[..]), (2, b"\x89PNG"), (3, b"x [m],y [m]")] {
+            site.click(".maps figure:nth-child(2) .menu > summary")
+                .await;
+            let item = format!(".maps figure:nth-child(2) .menu__list button:nth-child({place})");
+            let bytes = files::saved_by(site, &item).await;
+            assert!(bytes.starts_with(begins), "export {place}");
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn every_system_is_answered_by_the_model_that_came_with_the_site() {
+    drive(DESKTOP, async |site| {
+        let axe = accessibility::axe();
+        for system in camel_lab::systems::NAMES {
+            site.visit(&format!("#/experiments?v=1&system={system}&method=camel"))
+                .await;
+            site.wait_for_text("#origin", "came with the site").await;
+            site.wait_for_text("#identified", "±").await;
+            let field = system.starts_with("charges") || system.starts_with("capacitor");
+            let picture = if field {
+                ".maps canvas"
+            } else {
+                "#environment .chart canvas"
+            };
+            site.find(picture).await;
+            if ["charges-pair", "arm", "upkie"].contains(&system) {
+                let faults = accessibility::findings(site, &axe).await;
+                assert!(faults.is_empty(), "{system}: {}", faults.join("\n"));
+                site.picture(&format!("shipped-{system}")).await;
+            }
+        }
+        site.visit("#/experiments?v=1&system=arm&method=maml&steps=123")
+            .await;
+        site.wait_for_text("#origin", "No model of these settings yet; press Train")
+            .await;
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn training_goes_on_while_the_visitor_reads() {
+    drive(DESKTOP, async |site| {
+        site.visit("#/experiments?v=1&system=cartpole&method=camel&steps=2000&device=cpu")
+            .await;
+        site.click("#train").await;
+        site.wait_for_text(".progress-line", "steps/s").await;
+        site.click("nav a[href*='#/how']").await;
+        site.wait_for_text("h1", "Learn the equation once").await;
+        site.click("nav a[href*='experiments']").await;
+        site.wait_for_text("#status", "Finished").await;
+        site.wait_for_text("#origin", "that you trained").await;
     });
 }
 
@@ -257,6 +331,16 @@ fn methods_are_trained_one_after_the_other_and_compared() {
         site.click("#train").await;
         site.wait_for_text("#comparison tbody tr:nth-child(2)", "CAMEL")
             .await;
+        site.click("#compare").await;
+        site.wait_for_text("#comparison [role=status]", "2 more to train")
+            .await;
+        site.click("#cancel").await;
+        site.wait_for_text("#status", "Cancelled").await;
+        assert_eq!(
+            site.script("return document.querySelector('#comparison [role=status]').textContent")
+                .await,
+            ""
+        );
     });
 }
 
@@ -315,9 +399,44 @@ fn the_demonstration_pauses_steps_and_starts_anew() {
         site.click("#step").await;
         tokio::time::sleep(Duration::from_millis(300)).await;
         assert_ne!(site.script(picture).await, still);
+        site.script("const slider = document.querySelector('.slider'); slider.value = 2; slider.dispatchEvent(new Event('input', { bubbles: true }))").await;
+        site.click("#step").await;
+        site.wait_for_text("#readouts", "2.00 kg").await;
         site.click("#reset").await;
+        site.wait_for_text("#readouts", "1.50 kg").await;
         site.click("#pause").await;
         site.wait_for_text("#pause", "Pause").await;
+        for lane in ["anil", "analytic"] {
+            site.wait_for_text(&format!("#lane-{lane}"), "cm off").await;
+        }
+        // Nobody looks at a hidden tab.
+        let hide = |hidden: bool| {
+            format!(
+                "Object.defineProperty(document, 'hidden', {{ value: {hidden}, configurable: true }}); document.dispatchEvent(new Event('visibilitychange'))"
+            )
+        };
+        site.script(&hide(true)).await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let still = site.script(picture).await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        assert_eq!(site.script(picture).await, still);
+        site.script(&hide(false)).await;
+        site.until(&format!("({}) !== {still}", &picture["return ".len()..]))
+            .await;
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn who_prefers_reduced_motion_starts_it_by_hand() {
+    let still = Window {
+        still: true,
+        ..DESKTOP
+    };
+    drive(still, async |site| {
+        site.visit("#/play").await;
+        site.wait_for_text("#lane-camel", "cm off").await;
+        site.wait_for_text("#pause", "Play").await;
     });
 }
 

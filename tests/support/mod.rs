@@ -13,17 +13,22 @@ use camel_lab::{
     experiments::{link::Link, live::Command, report::Report, run::run},
 };
 
-/// Keeps events; cancels after so many of them.
+/// Keeps events.
 #[derive(Default)]
 pub struct Recorder {
     /// What has happened.
     pub events: RefCell<Vec<Event>>,
     /// Set to cancel.
     pub cancel: Cell<bool>,
+    /// Cancels at the first event of which this holds.
+    pub cancel_at: Option<fn(&Event) -> bool>,
 }
 
 impl Host for Recorder {
     fn emit(&self, event: Event) {
+        if self.cancel_at.is_some_and(|reached| reached(&event)) {
+            self.cancel.set(true);
+        }
         self.events.borrow_mut().push(event);
     }
 

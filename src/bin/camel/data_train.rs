@@ -77,7 +77,7 @@ impl DataTrain {
             fs::write(place, weights).map_err(|error| cannot_write(place, &error))?;
         }
         if self.json {
-            println!("{}", saved::write(&report, "").map_err(text)?);
+            println!("{}", saved::write(&report, &[], "").map_err(text)?);
         } else {
             print!("{}", report.adaptation);
             report.notes.iter().for_each(|note| println!("{note}"));

@@ -1,11 +1,23 @@
 //! The data of the paper's figures, made from seeds.
+//!
+//! Finished curves are kept in a file, so a run that was killed continues.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use camel_lab::{
-    experiments::figures::{Curve, against_epsilon, against_shots, against_tasks},
-    learners::{self, METHODS, weights},
-    systems,
+    experiments::{
+        figures::{
+            Curve, FIGURES, against_epsilon, against_shots, against_tasks, epsilon_settings,
+        },
+        list_file::ListFile,
+        parallel::spread,
+        record::Record,
+    },
+    learners::{self, Model, Settings, weights},
+    systems::{self, NAMES},
 };
 
 use crate::{
@@ -13,13 +25,17 @@ use crate::{
     pretrain::{or_all, weights_file},
 };
 
-/// Numbers of training tasks.
-const TASKS: [usize; 6] = [3, 5, 10, 20, 50, 125];
+/// Numbers of training tasks; all of a system's are added.
+const TASKS: [usize; 5] = [3, 5, 10, 20, 50];
 /// Sizes of the misalignment.
 const EPSILONS: [f64; 5] = [0.05, 0.1, 0.2, 0.5, 1.0];
-/// Numbers of shots of fields and of trajectories.
+/// Numbers of shots of fields and of trajectories; those of the table are added.
 const FIELD_SHOTS: [usize; 6] = [2, 3, 5, 10, 30, 100];
 const TRAJECTORY_SHOTS: [usize; 5] = [10, 20, 50, 100, 150];
+/// Systems whose training tasks are thinned out.
+const TASK_SYSTEMS: [&str; 2] = ["charges-dipole", "charges-pair"];
+/// Largest factor between a curve and the table that rounding explains.
+const AGREEMENT: f64 = 1.05;
 
 /// Arguments of `camel figures`.
 #[derive(clap::Args)]
@@ -33,73 +49,194 @@ pub struct Figures {
     /// Seed of trainings and trials.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Folder of trained models, whose error against shots is shown.
-    #[arg(long, default_value = "public/weights")]
-    weights: PathBuf,
-    /// Where to write the curves as JSON; `-` is standard output.
+    /// Folder of models that `camel table` has trained with the same seed; needed for shots.
+    #[arg(long)]
+    weights: Option<PathBuf>,
+    /// The table of these models: a model whose errors are others is refused.
+    #[arg(long)]
+    table: Option<PathBuf>,
+    /// Curves at a time.
+    #[arg(long, default_value_t = 1)]
+    jobs: usize,
+    /// File that keeps the curves; finished ones are not made again. `-` is standard output.
     #[arg(long, default_value = "-")]
     json: String,
 }
 
+/// A curve to make.
+struct Wanted {
+    figure: String,
+    system: String,
+    method: String,
+}
+
 impl Figures {
-    /// Computes all curves.
+    /// Computes what is missing.
     pub fn run(self) -> Result<(), String> {
-        let all = ["tasks", "epsilon", "shots"];
-        let figures = or_all(&self.figures, &all);
+        let figures = self.check()?;
+        let table = self.table.as_deref().map(read_table).transpose()?;
+        let table = table.unwrap_or_default();
+        let mut file = ListFile::<Curve>::open(&self.json)?;
+        let mut wanted = self.wanted(&figures);
+        wanted.retain(|one| {
+            !file
+                .items
+                .iter()
+                .any(|curve| self.is_done(one, curve, &table))
+        });
+        eprintln!("{} curves to make", wanted.len());
+        let (mut failures, mut written) = (0, Ok(()));
+        let work = |one: &Wanted| self.curve(one, &table);
+        spread(self.jobs, wanted, work, |one, curve| {
+            let name = format!("{} {} {}", one.figure, one.system, one.method);
+            match curve {
+                Ok(curve) => {
+                    eprintln!("{name}: {} points", curve.points.len());
+                    written = written.clone().and(file.add(vec![curve]));
+                }
+                Err(error) => {
+                    eprintln!("{name}: {error}");
+                    failures += 1;
+                }
+            }
+        });
+        written?;
+        if self.json == "-" {
+            write("-", &file.text()?)?;
+        }
+        match failures {
+            0 => Ok(()),
+            n => Err(format!("{n} curves could not be made; the others are kept")),
+        }
+    }
+
+    /// Refuses what cannot be done before anything is trained.
+    fn check(&self) -> Result<Vec<String>, String> {
+        let figures = or_all(&self.figures, &FIGURES);
         if let Some(figure) = figures
             .iter()
-            .find(|figure| !all.contains(&figure.as_str()))
+            .find(|name| !FIGURES.contains(&name.as_str()))
         {
-            let all = all.join(", ");
+            let all = FIGURES.join(", ");
             return Err(format!("a figure must be one of {all}, but is '{figure}'"));
         }
         for method in &self.methods {
-            learners::method(method).map_err(|error| error.to_string())?;
-        }
-        let mut curves: Vec<Curve> = Vec::new();
-        for figure in &figures {
-            for method in &self.methods {
-                eprintln!("{figure} {method}");
-                curves.extend(self.curves(figure, method)?);
+            let found = learners::method(method).map_err(|error| error.to_string())?;
+            if found.zero_shot {
+                return Err(format!("{method} sees no shots, so it has no curves"));
             }
         }
-        let lines: Result<Vec<_>, _> = curves.iter().map(serde_json::to_string).collect();
-        let lines = lines.map_err(|error| error.to_string())?;
-        write(&self.json, &format!("[\n{}\n]\n", lines.join(",\n")))
-    }
-
-    fn curves(&self, figure: &str, method: &str) -> Result<Vec<Curve>, String> {
-        let seed = self.seed;
-        let one = match figure {
-            "tasks" => against_tasks("charges-dipole", method, &TASKS, seed),
-            "epsilon" => against_epsilon(method, &EPSILONS, seed),
-            _ => return self.shots_curves(method),
-        };
-        one.map(|curve| vec![curve])
-            .map_err(|error| error.to_string())
-    }
-
-    /// One curve for each system that has a trained model.
-    fn shots_curves(&self, method: &str) -> Result<Vec<Curve>, String> {
-        let trained_as = METHODS.iter().find(|known| known.name == method);
-        let trained_as = trained_as.map_or(method, |known| known.trained_as);
-        let mut curves = Vec::new();
-        for name in systems::NAMES {
-            let file = weights_file(&self.weights, name, trained_as);
-            let Ok(bytes) = fs::read(&file) else {
-                eprintln!("there is no {}", file.display());
-                continue;
-            };
-            let text = |error: &dyn std::error::Error| format!("{}: {error}", file.display());
-            let model = weights::import(&bytes).map_err(|error| text(&error))?;
-            let system = systems::by_name(name).map_err(|error| text(&error))?;
-            let shots: &[usize] = match system.field() {
-                Some(_) => &FIELD_SHOTS,
-                None => &TRAJECTORY_SHOTS,
-            };
-            let curve = against_shots(&model, shots, self.seed);
-            curves.push(curve.map_err(|error| text(&error))?);
+        if self.jobs == 0 {
+            return Err("the number of jobs must be 1 or more, but is 0".to_owned());
         }
-        Ok(curves)
+        if self.weights.is_none() && figures.iter().any(|figure| figure == "shots") {
+            return Err(
+                "the figure of shots needs --weights, the folder of the models of the table"
+                    .to_owned(),
+            );
+        }
+        Ok(figures)
     }
+
+    fn wanted(&self, figures: &[String]) -> Vec<Wanted> {
+        let mut wanted = Vec::new();
+        for figure in figures {
+            let systems: &[&str] = match figure.as_str() {
+                "tasks" => &TASK_SYSTEMS,
+                "epsilon" => &["capacitor-eps"],
+                _ => &NAMES,
+            };
+            for system in systems {
+                for method in &self.methods {
+                    if figure != "shots" || self.model_file(system, method).exists() {
+                        wanted.push(Wanted {
+                            figure: figure.clone(),
+                            system: (*system).to_owned(),
+                            method: method.clone(),
+                        });
+                    } else {
+                        let file = self.model_file(system, method);
+                        eprintln!("there is no {}", file.display());
+                    }
+                }
+            }
+        }
+        wanted
+    }
+
+    fn model_file(&self, system: &str, method: &str) -> PathBuf {
+        let folder = self.weights.as_deref().unwrap_or(Path::new("."));
+        weights_file(folder, system, method)
+    }
+
+    /// Whether a curve is of this seed and of what would be trained or taken today, and fits the
+    /// table.
+    fn is_done(&self, wanted: &Wanted, curve: &Curve, table: &[Record]) -> bool {
+        let Wanted {
+            figure,
+            system,
+            method,
+        } = wanted;
+        let settings = || match figure.as_str() {
+            "tasks" => Settings::new(system, method).ok(),
+            "epsilon" => epsilon_settings(method).ok(),
+            _ => Some(self.model(system, method).ok()?.settings().clone()),
+        };
+        (&curve.figure, &curve.system, &curve.method) == (figure, system, method)
+            && curve.seed == self.seed
+            && curve.spec == settings()
+            && (figure != "shots" || fits(curve, table))
+    }
+
+    fn model(&self, system: &str, method: &str) -> Result<Model, String> {
+        let file = self.model_file(system, method);
+        let text = |error: &dyn std::error::Error| format!("{}: {error}", file.display());
+        let bytes = fs::read(&file).map_err(|error| text(&error))?;
+        weights::import(&bytes).map_err(|error| text(&error))
+    }
+
+    fn curve(&self, wanted: &Wanted, table: &[Record]) -> Result<Curve, String> {
+        let Wanted {
+            figure,
+            system,
+            method,
+        } = wanted;
+        let made = match figure.as_str() {
+            "tasks" => against_tasks(system, method, &TASKS, self.seed),
+            "epsilon" => against_epsilon(method, &EPSILONS, self.seed),
+            _ => return self.shots_curve(system, method, table),
+        };
+        made.map_err(|error| error.to_string())
+    }
+
+    /// The curve of a trained model, which must be the one of the table.
+    fn shots_curve(&self, system: &str, method: &str, table: &[Record]) -> Result<Curve, String> {
+        let text = |error: &dyn std::error::Error| error.to_string();
+        let model = self.model(system, method)?;
+        let physics = systems::by_name(system).map_err(|error| text(&error))?;
+        let shots: &[usize] = match physics.field() {
+            Some(_) => &FIELD_SHOTS,
+            None => &TRAJECTORY_SHOTS,
+        };
+        let curve = against_shots(&model, shots, self.seed).map_err(|error| text(&error))?;
+        if fits(&curve, table) {
+            return Ok(curve);
+        }
+        Err(format!(
+            "{} is not the model of the table: an error is {:.2} times the other's",
+            self.model_file(system, method).display(),
+            curve.off_by(table).unwrap_or(f64::NAN)
+        ))
+    }
+}
+
+fn fits(curve: &Curve, table: &[Record]) -> bool {
+    curve.off_by(table).is_none_or(|factor| factor < AGREEMENT)
+}
+
+fn read_table(path: &Path) -> Result<Vec<Record>, String> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    serde_json::from_str(&text)
+        .map_err(|error| format!("{} is not a table of records: {error}", path.display()))
 }

@@ -23,6 +23,8 @@ mod table;
 mod track;
 #[cfg(not(target_arch = "wasm32"))]
 mod train;
+#[cfg(not(target_arch = "wasm32"))]
+mod tune;
 
 #[cfg(not(target_arch = "wasm32"))]
 fn main() -> std::process::ExitCode {
@@ -49,6 +51,8 @@ enum Command {
     Pretrain(pretrain::Pretrain),
     /// Train and evaluate every method on every system, as the paper's tables do.
     Table(table::Table),
+    /// Try the same changes of the settings for every method on every system.
+    Tune(tune::Tune),
     /// Compute the curves of the paper's figures.
     Figures(figures::Figures),
     /// Identify the parameters of many random environments.
@@ -81,6 +85,7 @@ impl Command {
             Self::Train(train) => train.run(),
             Self::Pretrain(pretrain) => pretrain.run(),
             Self::Table(table) => table.run(),
+            Self::Tune(tune) => tune.run(),
             Self::Figures(figures) => figures.run(),
             Self::Identify(identify) => identify.run(),
             Self::Adaptive(adaptive) => adaptive.run(),

@@ -1,17 +1,26 @@
 //! Figures of merit over many trials: identification from shots, adaptive control without an oracle.
 
-use std::{fs, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use camel_lab::{
     control::trials::{
         AdaptiveReport, AdaptiveTrials, BUDGET, Trials, UpkieTrials, adaptive_trials,
     },
-    experiments::evaluate::{identify_by_map, known_parameters},
+    experiments::evaluate::known_parameters,
     identification::{
-        identifier::Identifier, online::Estimate, trials::identify_trials, window::WindowAdaptation,
+        by_map::identify_by_map,
+        identifier::{Identified, Identifier},
+        online::Estimate,
+        trials::{check_shots, identify_trials, test_environment},
+        window::WindowAdaptation,
     },
-    learners::{Model, weights},
-    systems::{self, System},
+    learners::{Model, method, weights},
+    systems::{self, Split, System},
 };
 use serde::Serialize;
 
@@ -44,20 +53,43 @@ struct Source {
 }
 
 impl Source {
-    fn load(&self) -> Result<(Box<dyn System>, Arc<Model>), String> {
+    fn system(&self) -> Result<Box<dyn System>, String> {
         if self.trials == 0 {
             return Err("the number of trials must be 1 or more, but is 0".to_owned());
         }
-        let system = systems::by_name(&self.system).map_err(text)?;
+        systems::by_name(&self.system).map_err(text)
+    }
+
+    fn model(&self) -> Result<Arc<Model>, String> {
         let model = match &self.weights {
-            Some(file) => {
-                let bytes = fs::read(file)
-                    .map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-                weights::import(&bytes).map_err(text)?
-            }
+            Some(file) => self.read(file)?,
             None => train(&self.system, &self.method, self.seed)?,
         };
-        Ok((system, Arc::new(model)))
+        Ok(Arc::new(model))
+    }
+
+    /// The model of a file, which must be one of the named system and method.
+    fn read(&self, file: &Path) -> Result<Model, String> {
+        let bytes =
+            fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+        let model = weights::import(&bytes).map_err(text)?;
+        let settings = model.settings();
+        let found = (settings.system.as_str(), settings.method.as_str());
+        let asked = (
+            self.system.as_str(),
+            method(&self.method).map_err(text)?.trained_as,
+        );
+        if found == asked {
+            return Ok(model);
+        }
+        Err(format!(
+            "{} holds {} for {}, but {} for {} is asked for",
+            file.display(),
+            found.1,
+            found.0,
+            asked.1,
+            asked.0
+        ))
     }
 
     fn write(&self, figures: &impl Serialize) -> Result<(), String> {
@@ -79,8 +111,12 @@ pub struct Identify {
 impl Identify {
     /// Identifies many random environments.
     pub fn run(self) -> Result<(), String> {
-        let (system, model) = self.source.load()?;
+        let system = self.source.system()?;
         let (trials, seed) = (self.source.trials, self.source.seed);
+        let (parameters, round) = test_environment(system.as_ref(), 0, seed);
+        let first = system.task(&parameters, Split::Test, round).map_err(text)?;
+        check_shots(&first, self.shots).map_err(text)?;
+        let model = self.source.model()?;
         let mut known = known_parameters(system.as_ref(), &model, seed).map_err(text)?;
         let report = identify_trials(
             system.as_ref(),
@@ -88,21 +124,12 @@ impl Identify {
             trials,
             seed,
             &mut |inputs, targets| match &mut known {
-                Some(known) => Ok(known.identify(inputs, targets, 0.0)?.estimate),
-                None => {
-                    // What cannot be adapted identifies nothing; the summary then shows no number.
-                    let Ok(adapted) = model.adapt(inputs, targets) else {
-                        return Ok(nothing(&model));
-                    };
-                    let values = identify_by_map(&model, &adapted)?
-                        .into_iter()
-                        .map(|(value, _)| value)
-                        .collect();
-                    Ok(Estimate {
-                        values,
-                        standard_errors: Vec::new(),
-                    })
-                }
+                Some(known) => known.identify(inputs, targets, 0.0),
+                // What cannot be adapted identifies nothing; the summary then shows no number.
+                None => match model.adapt(inputs, targets) {
+                    Ok(adapted) => identify_by_map(&model, &adapted),
+                    Err(_) => Ok(nothing(&model)),
+                },
             },
         );
         self.source.write(&report.map_err(text)?)
@@ -117,6 +144,12 @@ pub struct Adaptive {
     /// Factor on the mass; 2 for the cartpole's cart and 4 for Upkie's torso if left out.
     #[arg(long)]
     factor: Option<f64>,
+    /// Step at which the mass changes; drawn anew for every trial if left out.
+    #[arg(long, value_name = "STEP")]
+    change_at: Option<usize>,
+    /// Share of what the model cannot explain that the cartpole's controller compensates, 0 to 1.
+    #[arg(long, value_name = "SHARE")]
+    compensation: Option<f64>,
     /// Time that a tick may take [ms].
     #[arg(long, default_value_t = 1e3 * BUDGET.as_secs_f64())]
     budget_ms: f64,
@@ -133,12 +166,18 @@ impl Adaptive {
             "cartpole" => {
                 let mut setting = AdaptiveTrials::default();
                 setting.factor = self.factor.unwrap_or(setting.factor);
+                setting.change_step = self.change_at;
+                setting.compensation = self.compensation.unwrap_or(setting.compensation);
                 let noise = setting.disturbance;
                 self.report(&setting, noise, budget)
+            }
+            "upkie" if self.compensation.is_some() => {
+                Err("--compensation is for the cartpole; Upkie's model runs along".to_owned())
             }
             "upkie" => {
                 let mut setting = UpkieTrials::default();
                 setting.factor = self.factor.unwrap_or(setting.factor);
+                setting.change_tick = self.change_at;
                 self.report(&setting, 0.0, budget)
             }
             other => Err(format!(
@@ -156,7 +195,8 @@ impl Adaptive {
         budget: Duration,
     ) -> Result<AdaptiveReport, String> {
         let (trials, seed) = (self.source.trials, self.source.seed);
-        let (system, model) = self.source.load()?;
+        setting.check().map_err(text)?;
+        let (system, model) = (self.source.system()?, self.source.model()?);
         if model.settings().method != "camel" {
             let fresh = || Ok(WindowAdaptation::new(model.clone(), ADAPTATION_WINDOW, 1)?);
             return adaptive_trials(setting, trials, seed, budget, fresh).map_err(text);
@@ -167,14 +207,19 @@ impl Adaptive {
     }
 }
 
-fn nothing(model: &Model) -> Estimate {
+fn nothing(model: &Model) -> Identified {
     let size = model
         .tasks()
         .first()
         .map_or(0, |task| task.parameters.len());
-    Estimate {
-        values: vec![f64::NAN; size],
-        standard_errors: Vec::new(),
+    Identified {
+        estimate: Estimate {
+            values: vec![f64::NAN; size],
+            standard_errors: vec![f64::INFINITY; size],
+        },
+        determined: vec![false; size],
+        rank: 0,
+        condition: f64::INFINITY,
     }
 }
 

@@ -92,6 +92,9 @@ pub struct FieldAt {
     /// Physical parameters, with commas between.
     #[arg(long, value_delimiter = ',', allow_negative_numbers = true)]
     phi: Vec<f64>,
+    /// One to eight charges at other places in metres, such as "-1.5,0 1.5,0 0,2".
+    #[arg(long, value_delimiter = ' ', allow_hyphen_values = true, value_parser = read_place)]
+    places: Vec<[f64; 2]>,
     /// CSV with lines x1,x2; `-` is standard input.
     #[arg(long)]
     points: String,
@@ -100,7 +103,7 @@ pub struct FieldAt {
 impl FieldAt {
     /// Writes x1,x2,y for every point.
     pub fn run(self) -> Result<(), String> {
-        let system = by_name(&self.system)?;
+        let system = systems::with_places(&self.system, &self.places).map_err(text)?;
         let field = system
             .field()
             .ok_or_else(|| format!("{} is no static field; use `camel simulate`", self.system))?;
@@ -219,10 +222,24 @@ fn read_inputs(spec: &str, steps: usize, dt: f64) -> Result<Vec<f64>, String> {
                     .parse()
                     .map_err(|_| format!("{file}, row {}: '{line}' is not a number", row + 1))
             };
-            numbers.map(parse).take(steps).collect()
+            let inputs: Vec<f64> = numbers.map(parse).take(steps).collect::<Result<_, _>>()?;
+            if inputs.len() < steps {
+                return Err(format!(
+                    "{file} has {} inputs, but {steps} steps need {steps}",
+                    inputs.len()
+                ));
+            }
+            Ok(inputs)
         }
         _ => Err(wrong()),
     }
+}
+
+fn read_place(pair: &str) -> Result<[f64; 2], String> {
+    let wrong = || format!("'{pair}' is no place x1,x2");
+    let (x1, x2) = pair.split_once(',').ok_or_else(wrong)?;
+    let number = |part: &str| part.trim().parse::<f64>().map_err(|_| wrong());
+    Ok([number(x1)?, number(x2)?])
 }
 
 fn read_points(place: &str, field: &dyn Field) -> Result<Vec<[f64; 2]>, String> {

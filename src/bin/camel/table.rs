@@ -5,17 +5,17 @@
 
 use std::{
     io::Read as _,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Stdio},
-    sync::{Arc, Mutex},
-    thread,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use camel_lab::{
     experiments::{
+        list_file::ListFile,
+        parallel::spread,
         record::Record,
-        record_file::RecordFile,
         table::{Cell, Evaluator, Made, Training, plan},
         training::train,
     },
@@ -46,8 +46,9 @@ pub struct Table {
     /// Environments to adapt to; the paper's number if left out.
     #[arg(long)]
     trials: Option<usize>,
-    /// Standard deviations of the noise on the shots, with commas between.
-    #[arg(long, value_delimiter = ',', default_value = "0")]
+    /// Standard deviations of the noise on the shots, with commas between; 0, and 0.1 for charges as
+    /// in the paper, if left out.
+    #[arg(long, value_delimiter = ',')]
     noise: Vec<f64>,
     /// Seed of trainings and trials.
     #[arg(long, default_value_t = 0)]
@@ -74,10 +75,7 @@ impl Table {
     /// Makes what is missing and writes the table.
     pub fn run(self) -> Result<(), String> {
         let (systems, methods) = self.check()?;
-        let mut file = match self.json.as_str() {
-            "-" => RecordFile::in_memory(),
-            path => RecordFile::open(Path::new(path))?,
-        };
+        let mut file = ListFile::open(&self.json)?;
         for other in &self.from {
             file.take_from(other)?;
         }
@@ -94,7 +92,7 @@ impl Table {
         for training in &mut trainings {
             let settings = self.settings(training)?;
             let done = |cell: &Cell| {
-                let mut records = file.records.iter();
+                let mut records = file.items.iter();
                 records.any(|record| cell.is_done(record, &settings))
             };
             if !self.lacks_weights(training) {
@@ -104,7 +102,7 @@ impl Table {
         trainings.retain(|training| !training.cells.is_empty());
         eprintln!(
             "{} cells are there, {} trainings to do",
-            file.records.len(),
+            file.items.len(),
             trainings.len()
         );
         let failures = self.make(trainings, &mut file)?;
@@ -167,44 +165,24 @@ impl Table {
     }
 
     /// Makes all cells and returns how many failed.
-    fn make(&self, trainings: Vec<Training>, file: &mut RecordFile) -> Result<usize, String> {
-        if self.jobs == 1 {
-            let mut failures = 0;
-            for training in &trainings {
-                let (records, failed) = self.cells(training);
-                failures += failed;
-                file.add(records)?;
-            }
-            return Ok(failures);
-        }
-        let queue = Mutex::new(trainings.into_iter());
-        let shared = Mutex::new((file, 0, Ok(())));
-        thread::scope(|scope| {
-            for _ in 0..self.jobs {
-                scope.spawn(|| {
-                    while let Some(training) = lock(&queue).next() {
-                        let made = self.cells_in_a_process(&training);
-                        let mut shared = lock(&shared);
-                        match made {
-                            Ok(records) => {
-                                shared.1 += training.cells.len().saturating_sub(records.len());
-                                shared.2 = shared.2.clone().and(shared.0.add(records));
-                            }
-                            Err(error) => {
-                                eprintln!("{} {}: {error}", training.system, training.method);
-                                shared.1 += training.cells.len();
-                            }
-                        }
-                    }
-                });
-            }
+    fn make(&self, trainings: Vec<Training>, file: &mut ListFile<Record>) -> Result<usize, String> {
+        let (mut failures, mut written) = (0, Ok(()));
+        let work = |training: &Training| match self.jobs {
+            1 => self.cells(training),
+            _ => self.cells_in_a_process(training).unwrap_or_else(|error| {
+                eprintln!("{} {}: {error}", training.system, training.method);
+                Vec::new()
+            }),
+        };
+        spread(self.jobs, trainings, work, |training, records| {
+            failures += training.cells.len().saturating_sub(records.len());
+            written = written.clone().and(file.add(records));
         });
-        let (_, failures, written) = shared.into_inner().unwrap_or_else(|e| e.into_inner());
         written.map(|()| failures)
     }
 
-    /// The cells of one training, and how many of them failed.
-    fn cells(&self, training: &Training) -> (Vec<Record>, usize) {
+    /// The cells of one training that did not fail.
+    fn cells(&self, training: &Training) -> Vec<Record> {
         let name = format!("{} {}", training.system, training.method);
         let trained = self.model(training, &name);
         let (mut evaluator, made) = match trained.and_then(|t| Ok((evaluator(training, t.0)?, t.1)))
@@ -212,7 +190,7 @@ impl Table {
             Ok(made) => made,
             Err(error) => {
                 eprintln!("{name}: {error}");
-                return (Vec::new(), training.cells.len());
+                return Vec::new();
             }
         };
         let mut records = Vec::new();
@@ -234,8 +212,7 @@ impl Table {
                 Err(error) => eprintln!("{} {}: {error}", cell.system, cell.method),
             }
         }
-        let failed = training.cells.len() - records.len();
-        (records, failed)
+        records
     }
 
     fn model(&self, training: &Training, name: &str) -> Result<(Model, Made), String> {
@@ -277,12 +254,10 @@ impl Table {
             "--methods",
             &methods.join(","),
         ]);
-        command.args([
-            "--noise",
-            &list(&self.noise),
-            "--seed",
-            &self.seed.to_string(),
-        ]);
+        command.args(["--seed", &self.seed.to_string()]);
+        if !self.noise.is_empty() {
+            command.args(["--noise", &list(&self.noise)]);
+        }
         if !self.shots.is_empty() {
             command.args(["--shots", &list(&self.shots)]);
         }
@@ -316,9 +291,4 @@ fn evaluator(training: &Training, model: Model) -> Result<Evaluator, String> {
 fn list(values: &[impl ToString]) -> String {
     let texts: Vec<_> = values.iter().map(ToString::to_string).collect();
     texts.join(",")
-}
-
-/// A thread that panicked while it held the lock has left whole data.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|error| error.into_inner())
 }

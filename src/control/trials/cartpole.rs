@@ -1,7 +1,7 @@
 //! The cartpole follows a sine; its cart becomes heavier on the way.
 
 use super::{
-    AdaptiveTrial, Compared, Trials, change_step,
+    AdaptiveTrial, Compared, Trials, change_step, check_change,
     watch::{Seen, Watch},
 };
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
         budget::{Budgeted, Punctuality},
         online::OnlineModel,
     },
-    systems::{Robot as _, cartpole::Cartpole},
+    systems::{Robot as _, System as _, cartpole::Cartpole},
 };
 
 /// Cart and pole before the change [kg].
@@ -56,6 +56,13 @@ impl Default for AdaptiveTrials {
 }
 
 impl Trials for AdaptiveTrials {
+    fn check(&self) -> Result<(), ControlError> {
+        self.cartpole.check(&[self.factor * START[0], START[1]])?;
+        Compensation::new(self.compensation)?;
+        let steps = Reference::cartpole_sine(&self.cartpole)?.len();
+        check_change(self.change_step, (WINDOW, steps - 1))
+    }
+
     /// One trial, and a run without any change for its false alarms.
     fn trial<M: OnlineModel + Clone>(
         &self,
@@ -64,29 +71,16 @@ impl Trials for AdaptiveTrials {
     ) -> Result<AdaptiveTrial, ControlError> {
         let reference = Reference::cartpole_sine(&self.cartpole)?;
         let change = change_step(self.change_step, CHANGE_STEPS, seed);
-        if reference.len() <= change {
-            return Err(ControlError::ReferenceTooShort {
-                steps: reference.len(),
-                window: change,
-            });
-        }
         let mut changing = self.plant(seed)?;
         changing.schedule(change, 0, self.factor * START[0])?;
         let mut watch = Watch::new(change, self.factor * START[0]);
-        let punctuality = self.run(changing.clone(), &reference, model()?, &mut watch)?;
+        let run = self.run(changing.clone(), &reference, model()?, &mut watch);
+        let punctuality = ControlError::survived(run)?;
         let mut quiet = Watch::new(usize::MAX, START[0]);
         let calm = self.plant(seed.wrapping_add(1 << 32))?;
-        self.run(calm, &reference, model()?, &mut quiet)?;
-        Ok(AdaptiveTrial {
-            settled: watch.settled(),
-            detection_delay: watch.delay(),
-            false_alarms: watch.false_alarms + quiet.false_alarms,
-            quiet_steps: watch.quiet_steps + quiet.quiet_steps,
-            covered: watch.covered,
-            error: watch.total_error,
-            compared: self.compare(&changing, &reference)?,
-            punctuality,
-        })
+        ControlError::survived(self.run(calm, &reference, model()?, &mut quiet))?;
+        let compared = self.compare(&changing, &reference)?;
+        Ok(AdaptiveTrial::of(&watch, &quiet, punctuality, compared))
     }
 }
 

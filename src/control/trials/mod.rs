@@ -25,7 +25,10 @@ pub const BUDGET: Duration = Duration::from_millis(5);
 
 /// What can be tried with a model that adapts.
 pub trait Trials {
-    /// One trial; `model` gives fresh models.
+    /// Refuses what no trial could do, before anything is trained or run.
+    fn check(&self) -> Result<(), ControlError>;
+
+    /// One trial; `model` gives fresh models. A run that diverges or falls is a failed trial.
     fn trial<M: OnlineModel + Clone>(
         &self,
         seed: u64,
@@ -41,15 +44,25 @@ pub fn adaptive_trials<M: OnlineModel + Clone>(
     budget: Duration,
     mut model: impl FnMut() -> Result<M, ControlError>,
 ) -> Result<AdaptiveReport, ControlError> {
+    setting.check()?;
     let mut fresh = || Ok(Budgeted::new(model()?, budget));
     let mut all = Vec::with_capacity(trials);
     for trial in 0..trials as u64 {
-        all.push(match setting.trial(seed.wrapping_add(trial), &mut fresh) {
-            Err(ControlError::Diverged { .. }) => None,
-            other => Some(other?),
-        });
+        all.push(setting.trial(seed.wrapping_add(trial), &mut fresh)?);
     }
     Ok(AdaptiveReport::of(&all, budget.as_secs_f64()))
+}
+
+/// Refuses a step of change outside `first..=last`.
+fn check_change(given: Option<usize>, (first, last): (usize, usize)) -> Result<(), ControlError> {
+    match given.filter(|step| !(first..=last).contains(step)) {
+        None => Ok(()),
+        Some(step) => Err(ControlError::Setting {
+            name: "the step of the change",
+            value: step as f64,
+            allowed: format!("between {first} and {last}"),
+        }),
+    }
 }
 
 /// The step of a trial's change: the given one, or one drawn from the seed.
@@ -57,5 +70,7 @@ fn change_step(given: Option<usize>, (first, end): (usize, usize), seed: u64) ->
     given.unwrap_or_else(|| random::generator(seed, CHANGE_STREAM).random_range(first..end))
 }
 
+#[cfg(test)]
+mod shipped_tests;
 #[cfg(test)]
 mod tests;

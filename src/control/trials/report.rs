@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::watch::TOLERANCES;
+use super::watch::{TOLERANCES, Watch};
 use crate::identification::{
     budget::Punctuality,
     trials::{Summary, median_of_sorted},
@@ -21,12 +21,46 @@ pub struct AdaptiveTrial {
     pub quiet_steps: usize,
     /// Whether the last error bar held the truth; none without one.
     pub covered: Option<bool>,
-    /// Total error of the adaptive model.
+    /// Total error of the adaptive model; infinite if its run failed.
     pub error: f64,
     /// Total errors of the models that it is compared with.
     pub compared: Compared,
     /// How the model kept its time budget.
     pub punctuality: Punctuality,
+    /// Whether the plant diverged or the robot fell.
+    pub failed: bool,
+}
+
+impl AdaptiveTrial {
+    /// From the watched run with the change and the one without, and what the first one gave if it
+    /// did not fail.
+    pub(super) fn of(
+        watch: &Watch,
+        quiet: &Watch,
+        punctuality: Option<Punctuality>,
+        compared: Compared,
+    ) -> Self {
+        let failed = punctuality.is_none();
+        Self {
+            settled: if failed {
+                [None; TOLERANCES.len()]
+            } else {
+                watch.settled()
+            },
+            detection_delay: watch.delay(),
+            false_alarms: watch.false_alarms + quiet.false_alarms,
+            quiet_steps: watch.quiet_steps + quiet.quiet_steps,
+            covered: watch.covered,
+            error: if failed {
+                f64::INFINITY
+            } else {
+                watch.total_error
+            },
+            compared,
+            punctuality: punctuality.unwrap_or_default(),
+            failed,
+        }
+    }
 }
 
 /// Total errors under the same disturbance.
@@ -82,7 +116,7 @@ pub struct AdaptiveReport {
     pub false_alarms_per_10k: f64,
     /// Share of trials whose last 95 % interval held the new mass; none without error bars.
     pub coverage_95: Option<f64>,
-    /// Total error, median: the tip's distances to the reference [m] of the cartpole, the torque's
+    /// Total error, median over all trials, one that failed counted as infinite: the tip's distances to the reference [m] of the cartpole, the torque's
     /// prediction errors [N m] of Upkie.
     pub tracking_error: f64,
     /// The same for a model that knows the masses and the friction.
@@ -93,7 +127,7 @@ pub struct AdaptiveReport {
     pub tracking_error_analytic: Option<f64>,
     /// The same for the frictionless model with the disturbance observer.
     pub tracking_error_analytic_observer: Option<f64>,
-    /// Trials in which the plant diverged; they count as never there.
+    /// Trials in which the plant diverged or the robot fell; they count as never there.
     pub diverged: usize,
     /// Time that a tick may take [s].
     pub budget_seconds: f64,
@@ -104,23 +138,21 @@ pub struct AdaptiveReport {
 }
 
 impl AdaptiveReport {
-    /// Sums up trials; `None` stands for one that diverged.
-    pub fn of(trials: &[Option<AdaptiveTrial>], budget_seconds: f64) -> Self {
-        let done: Vec<&AdaptiveTrial> = trials.iter().flatten().collect();
-        let settled =
-            |tolerance: usize| Steps::of(trials.iter().map(|t| t.as_ref()?.settled[tolerance]));
-        let alarms: usize = done.iter().map(|t| t.false_alarms).sum();
-        let quiet: usize = done.iter().map(|t| t.quiet_steps).sum();
-        let bars: Vec<bool> = done.iter().filter_map(|t| t.covered).collect();
+    /// Sums up trials.
+    pub fn of(trials: &[AdaptiveTrial], budget_seconds: f64) -> Self {
+        let settled = |tolerance: usize| Steps::of(trials.iter().map(|t| t.settled[tolerance]));
+        let alarms: usize = trials.iter().map(|t| t.false_alarms).sum();
+        let quiet: usize = trials.iter().map(|t| t.quiet_steps).sum();
+        let bars: Vec<bool> = trials.iter().filter_map(|t| t.covered).collect();
         let covered = bars.iter().filter(|covered| **covered).count();
-        let ticks: usize = done.iter().map(|t| t.punctuality.ticks).sum();
-        let missed: usize = done.iter().map(|t| t.punctuality.missed).sum();
-        let seconds: Vec<f64> = done
+        let ticks: usize = trials.iter().map(|t| t.punctuality.ticks).sum();
+        let missed: usize = trials.iter().map(|t| t.punctuality.missed).sum();
+        let seconds: Vec<f64> = trials
             .iter()
             .flat_map(|t| t.punctuality.seconds.iter().copied())
             .collect();
         let compared = |value: fn(&Compared) -> Option<f64>| {
-            let values: Option<Vec<f64>> = done.iter().map(|t| value(&t.compared)).collect();
+            let values: Option<Vec<f64>> = trials.iter().map(|t| value(&t.compared)).collect();
             values.filter(|v| !v.is_empty()).map(median)
         };
         Self {
@@ -128,15 +160,15 @@ impl AdaptiveReport {
             steps_within_5pct: settled(0),
             steps_within_10pct: settled(1),
             steps_within_15pct: settled(2),
-            detection_delay: Steps::of(trials.iter().map(|t| t.as_ref()?.detection_delay)),
+            detection_delay: Steps::of(trials.iter().map(|t| t.detection_delay)),
             false_alarms_per_10k: 1e4 * alarms as f64 / quiet.max(1) as f64,
             coverage_95: (!bars.is_empty()).then(|| covered as f64 / bars.len() as f64),
-            tracking_error: median(done.iter().map(|t| t.error).collect()),
-            tracking_error_oracle: median(done.iter().map(|t| t.compared.oracle).collect()),
+            tracking_error: median(trials.iter().map(|t| t.error).collect()),
+            tracking_error_oracle: median(trials.iter().map(|t| t.compared.oracle).collect()),
             tracking_error_oracle_observer: compared(|c| c.oracle_observer),
             tracking_error_analytic: compared(|c| c.analytic),
             tracking_error_analytic_observer: compared(|c| c.analytic_observer),
-            diverged: trials.len() - done.len(),
+            diverged: trials.iter().filter(|t| t.failed).count(),
             budget_seconds,
             adaptation_seconds: Summary::of(&seconds),
             missed_ticks: missed as f64 / ticks.max(1) as f64,

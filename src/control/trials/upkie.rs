@@ -1,7 +1,7 @@
 //! Upkie shuttles to and fro at 200 Hz; its torso becomes heavier on the way.
 
 use super::{
-    AdaptiveTrial, Compared, Trials, change_step,
+    AdaptiveTrial, Compared, Trials, change_step, check_change,
     watch::{Seen, Watch},
 };
 use crate::{
@@ -11,14 +11,14 @@ use crate::{
         online::OnlineModel,
     },
     random,
-    systems::{Robot as _, upkie::Upkie},
+    systems::{Robot as _, System as _, upkie::Upkie},
 };
 use rand::RngExt as _;
 
 /// Ticks between which the change happens, one way of the shuttle.
 const CHANGE_TICKS: (usize, usize) = (400, 900);
-/// Ticks after the change, 3 s.
-const AFTER: usize = 600;
+/// Last tick at which a change may be asked for, 50 s.
+const LATEST_CHANGE: usize = 10_000;
 /// Stream of the lean at the start in a trial's seed.
 const LEAN_STREAM: u64 = 0x1ea7;
 /// Largest lean at the start [rad].
@@ -35,6 +35,8 @@ pub struct UpkieTrials {
     pub factor: f64,
     /// Tick of the change; `None` draws one for every trial.
     pub change_tick: Option<usize>,
+    /// Ticks after the change (default 600, 3 s).
+    pub after: usize,
 }
 
 impl Default for UpkieTrials {
@@ -44,11 +46,18 @@ impl Default for UpkieTrials {
             start: 1.0,
             factor: 4.0,
             change_tick: None,
+            after: 600,
         }
     }
 }
 
 impl Trials for UpkieTrials {
+    fn check(&self) -> Result<(), ControlError> {
+        self.robot.check(&[self.start])?;
+        self.robot.check(&[self.factor * self.start])?;
+        check_change(self.change_tick, (1, LATEST_CHANGE))
+    }
+
     /// One trial, and a run without any change for its false alarms.
     fn trial<M: OnlineModel + Clone>(
         &self,
@@ -58,22 +67,16 @@ impl Trials for UpkieTrials {
         let change = change_step(self.change_tick, CHANGE_TICKS, seed);
         let heavy = self.factor * self.start;
         let mut watch = Watch::new(change, heavy);
-        let (punctuality, oracle) = self.run(seed, change, model()?, &mut watch)?;
+        let run = ControlError::survived(self.run(seed, change, model()?, &mut watch))?;
+        let (punctuality, oracle) = run.unzip();
         let mut quiet = Watch::new(usize::MAX, self.start);
-        self.run(seed.wrapping_add(1 << 32), usize::MAX, model()?, &mut quiet)?;
-        Ok(AdaptiveTrial {
-            settled: watch.settled(),
-            detection_delay: watch.delay(),
-            false_alarms: watch.false_alarms + quiet.false_alarms,
-            quiet_steps: watch.quiet_steps + quiet.quiet_steps,
-            covered: watch.covered,
-            error: watch.total_error,
-            compared: Compared {
-                oracle,
-                ..Compared::default()
-            },
-            punctuality,
-        })
+        let calm = seed.wrapping_add(1 << 32);
+        ControlError::survived(self.run(calm, usize::MAX, model()?, &mut quiet))?;
+        let compared = Compared {
+            oracle: oracle.unwrap_or(f64::INFINITY),
+            ..Compared::default()
+        };
+        Ok(AdaptiveTrial::of(&watch, &quiet, punctuality, compared))
     }
 }
 
@@ -89,11 +92,7 @@ impl UpkieTrials {
         let lean = random::generator(seed, LEAN_STREAM).random_range(-LARGEST_LEAN..=LARGEST_LEAN);
         let plant = UpkieLoop::new(self.robot.clone(), self.start, lean)?;
         let mut run = UpkieIdentification::new(plant, model);
-        let ticks = if change == usize::MAX {
-            CHANGE_TICKS.1
-        } else {
-            change
-        } + AFTER;
+        let ticks = change.min(self.change_tick.unwrap_or(CHANGE_TICKS.1)) + self.after;
         let mut oracle = 0.0;
         for step in 0..ticks {
             if step == change {

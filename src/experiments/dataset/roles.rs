@@ -52,6 +52,19 @@ impl Role {
     }
 }
 
+impl Role {
+    /// One letter, for links.
+    fn letter(self) -> char {
+        match self {
+            Self::Environment => 'e',
+            Self::Input => 'i',
+            Self::Target => 't',
+            Self::Parameter => 'p',
+            Self::Ignored => 'x',
+        }
+    }
+}
+
 /// A role for each column of a file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Roles(pub Vec<Role>);
@@ -71,6 +84,18 @@ pub struct Columns {
 }
 
 impl Roles {
+    /// All roles in one word, for links.
+    pub fn write(&self) -> String {
+        self.0.iter().map(|role| role.letter()).collect()
+    }
+
+    /// Reads what [`Self::write`] has written for a file of so many columns.
+    pub fn read(word: &str, columns: usize) -> Option<Self> {
+        let role = |letter| Role::ALL.into_iter().find(|role| role.letter() == letter);
+        let roles = word.chars().map(role).collect::<Option<Vec<_>>>()?;
+        (roles.len() == columns).then_some(Self(roles))
+    }
+
     /// The likely roles, from the headings.
     pub fn guess(outline: &Outline) -> Self {
         let columns = &outline.columns;
@@ -200,6 +225,14 @@ mod tests {
 
     fn outline(text: &str) -> Outline {
         Table::read(text.as_bytes()).unwrap().outline()
+    }
+
+    #[test]
+    fn roles_survive_a_link_and_others_are_refused() {
+        let roles = Roles(Role::ALL.to_vec());
+        assert_eq!(Roles::read(&roles.write(), 5), Some(roles.clone()));
+        assert_eq!(Roles::read(&roles.write(), 4), None);
+        assert_eq!(Roles::read("eitpü", 5), None);
     }
 
     #[test]

@@ -10,16 +10,18 @@ use super::{
     tasks::{Environments, Held, Order, shots},
 };
 use crate::{
-    engine::{device, pacing::Host, protocol::Event},
+    engine::{pacing::Host, protocol::Event},
     experiments::{
-        evaluate::{EvaluationError, identify_by_map, pairs},
+        evaluate::{EvaluationError, pairs},
         report::{Adaptation, ErrorSize, Identified},
-        run::{Stop, breathe, train},
+        run::{Stop, breathe, train_on_device},
     },
     identification::{
         affine_map::{AffineMap, Offset, Rank},
+        by_map::identify_by_map,
         identifier::Identifier,
         learned::LearnedModel,
+        online::Estimate,
     },
     learners::{Adapted, Model},
     systems::Task,
@@ -65,11 +67,8 @@ async fn report(spec: &DataSpec, host: &impl Host) -> Result<DataReport, Stop> {
     let training = &spec.training;
     let (shots, rest) = shots(&held.held, training.shots, spec.order, training.seed)?;
     let settings = spec.settings()?;
-    let (device, used) = device::choose(training, &held.training).await;
-    host.emit(Event::Started {
-        device: used.clone(),
-    });
-    let trained = train(&settings, training.seed, &held.training, &device, host).await?;
+    let (trained, used) = train_on_device(training, &settings, &held.training, host).await?;
+    breathe(host).await?;
     let mut notes: Vec<String> = held.note.iter().cloned().collect();
     let adaptation = adapt(spec, &trained.model, &held, &shots, &rest, &mut notes)?;
     Ok(DataReport {
@@ -114,8 +113,10 @@ fn adapt(
         few_shot: ErrorSize::of(&rest.targets, &predicted),
         zero_shot,
         identified,
+        conditioning: None,
         predictions: pairs(&rest.targets, &predicted)?,
         target: (name.to_owned(), unit.to_owned()),
+        floor: None,
     })
 }
 
@@ -175,10 +176,16 @@ fn identify(
     adapted: &Adapted,
 ) -> Result<Found, EvaluationError> {
     let Ok(learned) = LearnedModel::new(model.clone()) else {
-        let values = identify_by_map(model, adapted)?;
+        let found = identify_by_map(model, adapted)?;
+        let Estimate {
+            values,
+            standard_errors,
+        } = found.estimate;
         let values = values
             .into_iter()
-            .map(|(value, error)| (value, error, true));
+            .zip(standard_errors)
+            .zip(found.determined);
+        let values = values.map(|((value, error), determined)| (value, error, determined));
         return Ok((describe(spec, &held.held, values), None));
     };
     let (contexts, parameters): (Vec<_>, Vec<_>) = model

@@ -26,11 +26,27 @@ fn one_training_serves_all_shots_and_the_zero_shot_method() {
 }
 
 #[test]
+fn charges_are_also_tested_with_noise_unless_another_is_asked_for() {
+    let noises = |system: &str, noises: &[f64]| {
+        let trainings = plan(&names(&[system]), &names(&["camel"]), &[3], None, noises, 0);
+        let cells = trainings.unwrap().remove(0).cells;
+        cells.iter().map(|cell| cell.noise).collect::<Vec<_>>()
+    };
+    assert_eq!(noises("charges-dipole", &[]), [0.0, 0.1]);
+    assert_eq!(noises("cartpole", &[]), [0.0]);
+    assert_eq!(noises("charges-dipole", &[0.5]), [0.5]);
+}
+
+#[test]
 fn every_system_has_a_protocol_that_its_data_allow() {
     for name in systems::NAMES {
         let system = systems::by_name(name).unwrap();
-        let Protocol { shots, trials } = protocol(name);
-        assert!(!shots.is_empty() && trials > 0);
+        let Protocol {
+            shots,
+            trials,
+            noises,
+        } = protocol(name);
+        assert!(!shots.is_empty() && trials > 0 && noises.contains(&0.0));
         let (phi, seed) = test_environment(system.as_ref(), trials - 1, 0);
         Trial::new(system.as_ref(), &phi, shots[shots.len() - 1], 0.0, seed).unwrap();
     }

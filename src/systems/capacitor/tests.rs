@@ -38,6 +38,35 @@ fn the_middle_of_the_gap_has_the_uniform_field_of_parallel_plates() {
     }
 }
 
+/// No row of nodes of the paper's grid lies on the faces of the plates at ±0.5 m. The first ones
+/// inside the plates are at ±0.5126 m, and there the stairs begin.
+#[test]
+fn the_stairs_of_the_presets_widen_the_gap_by_a_fortieth() {
+    for capacitor in [Capacitor::full(), Capacitor::small()] {
+        let field = capacitor.solve_grid(&[0.0, 0.0]).unwrap();
+        let gap = 2.0 * VOLTAGE / field.gradient([0.0, 0.1])[1];
+        assert!((gap - 1.0251).abs() < 1e-3, "{gap} m instead of 1 m");
+    }
+}
+
+#[test]
+fn the_last_solution_is_kept_and_another_is_not_taken_for_it() {
+    let solved = || laplace::SOLVED.get();
+    let capacitor = Capacitor::new(1.0, SMALL_GRID, Edges::Stairs).unwrap();
+    let first = capacitor.solve_grid(&[0.2, 0.3]).unwrap();
+    let before = solved();
+    let again = capacitor.solve_grid(&[0.2, 0.3]).unwrap();
+    assert_eq!((again.values(), solved()), (first.values(), before));
+    let other = capacitor.solve_grid(&[0.2, 0.1]).unwrap();
+    assert_ne!(other.values(), first.values());
+    assert!(capacitor.solve_grid(&[0.53, 0.0]).is_err());
+    assert_eq!(
+        capacitor.solve_grid(&[0.2, 0.3]).unwrap().values(),
+        first.values()
+    );
+    assert_eq!(solved(), before + 2);
+}
+
 #[test]
 fn the_solver_takes_few_iterations_on_any_grid() {
     let environments = Capacitor::full().environments(Split::Train, 1);

@@ -270,3 +270,25 @@ fn a_visitor_can_place_any_number_of_charges() {
         }
     }
 }
+
+#[test]
+fn charges_are_added_to_and_taken_from_those_of_the_paper() {
+    let dipole = Charges::dipole();
+    let places = [[-2.0, 0.0], [0.3, -0.2], [-0.3, -0.2], [2.0, 0.5]];
+    let signs = |charges: &Charges| -> Vec<f64> {
+        let sites = charges.sites().iter();
+        sites.map(|site| site.sign.factor()).collect()
+    };
+    let more = dipole.moved(&places).unwrap();
+    assert_eq!(signs(&more), [1.0, 1.0, -1.0, 1.0]);
+    assert_eq!(more.sites()[3].position, [2.0, 0.5]);
+    assert_eq!(more.description().name, "charges-dipole");
+    let field = more.solve(&[0.0, 0.0, 2.0, -3.0]).unwrap();
+    let expected = -2.0 / 0.3_f64.hypot(0.7) - 3.0 / 2.0;
+    assert!((field.value([0.0, 0.5]) - expected).abs() < 1e-12);
+    assert_eq!(signs(&dipole.moved(&places[..1]).unwrap()), [1.0]);
+    assert!(dipole.moved(&[]).is_err());
+    let nine = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|j| [f64::from(j), -1.0]);
+    let error = dipole.moved(&nine).unwrap_err().to_string();
+    assert!(error.contains("there are 9"), "{error}");
+}

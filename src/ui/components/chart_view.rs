@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Most redraws of a chart in a second.
-const REDRAWS: f64 = 15.0;
+pub(super) const REDRAWS: f64 = 15.0;
 /// Most rows of data that are shown; files hold all.
 const ROWS: usize = 300;
 
@@ -54,11 +54,26 @@ pub fn ChartView(
             <Show when=move || problem.with(|p| !p.is_empty())>
                 <p class="field__error" role="status">{problem}</p>
             </Show>
-            <div class="chart__tools">
-                <ChartData chart=chart />
-                <ChartExport chart=chart canvas=canvas dark=dark />
-            </div>
+            <ChartTools chart=chart canvas=canvas />
         </figure>
+    }
+    .into_any()
+}
+
+/// The data of a chart and its exports.
+#[component]
+pub fn ChartTools(
+    /// The chart.
+    chart: Signal<Chart>,
+    /// Where it is drawn.
+    canvas: NodeRef<Canvas>,
+) -> impl IntoView {
+    let dark = browser::dark_mode();
+    view! {
+        <div class="chart__tools">
+            <ChartData chart=chart />
+            <ChartExport chart=chart canvas=canvas dark=dark />
+        </div>
     }
     .into_any()
 }

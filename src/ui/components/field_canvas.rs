@@ -5,10 +5,12 @@ use leptos::{ev, html::Canvas, prelude::*};
 use crate::{
     charts::{FieldChart, Theme},
     ui::{
-        browser,
+        browser::{self, Throttle},
         canvas::{Camera, markers::Markers, paint},
     },
 };
+
+use super::chart_view::REDRAWS;
 
 /// How near the pointer has to be to a point to take it [px].
 const REACH: f64 = 14.0;
@@ -42,27 +44,36 @@ pub fn FieldCanvas(
     /// What is to be seen, in words.
     #[prop(into)]
     label: Signal<String>,
+    /// Where it is drawn, for those who want the picture.
+    #[prop(optional)]
+    canvas: NodeRef<Canvas>,
 ) -> impl IntoView {
-    let canvas = NodeRef::<Canvas>::new();
     let dark = browser::dark_mode();
     let resizes = browser::resizes(canvas);
     let cursor = RwSignal::new(None::<[f64; 2]>);
     let camera = StoredValue::new(None::<Camera>);
+    let throttle = Throttle::new(REDRAWS);
     Effect::new(move |_| {
         resizes.track();
-        let theme = Theme::new(dark.get());
+        dark.track();
+        field.track();
+        points.track();
+        hidden.track();
+        cursor.track();
         let Some(canvas) = canvas.get() else {
             return;
         };
-        let seen = field.with(|field| {
-            let none = &Vec::new();
-            let hidden = hidden.get();
-            points.with(|points| {
-                let points = if hidden { none } else { points };
-                paint::field(&canvas, field, points, cursor.get(), &theme)
-            })
+        throttle.run(move || {
+            let theme = Theme::new(dark.try_get_untracked().unwrap_or(false));
+            let shown = match hidden.try_get_untracked() {
+                Some(false) => points.try_get_untracked().unwrap_or_default(),
+                _ => Vec::new(),
+            };
+            let cross = cursor.try_get_untracked().flatten();
+            let seen = field
+                .try_with_untracked(|field| paint::field(&canvas, field, &shown, cross, &theme));
+            camera.try_set_value(seen.flatten());
         });
-        camera.set_value(seen);
     });
     let editor = on_points.map(|tell| Editor {
         field,

@@ -16,7 +16,7 @@ mod share_box;
 mod slider;
 mod tabs;
 
-pub use chart_view::ChartView;
+pub use chart_view::{ChartTools, ChartView};
 pub use data_table::DataTable;
 pub use drop_zone::DropZone;
 pub use field_canvas::FieldCanvas;

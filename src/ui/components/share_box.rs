@@ -12,12 +12,15 @@ pub fn ShareBox(
     /// The link.
     #[prop(into)]
     link: Signal<String>,
+    /// Whether it is copied as soon as it is shown.
+    #[prop(optional)]
+    at_once: bool,
 ) -> impl IntoView {
     let id = unique_id("link");
     let input = NodeRef::<Input>::new();
     let said = RwSignal::new("");
     let forget = StoredValue::new_local(None::<Timeout>);
-    let copy = move |_| {
+    let copy = move || {
         spawn_local(async move {
             let copied = browser::copy(&link.get_untracked()).await;
             if !copied && let Some(input) = input.get_untracked() {
@@ -34,6 +37,9 @@ pub fn ShareBox(
             forget.try_set_value(Some(later));
         });
     };
+    if at_once {
+        copy();
+    }
     view! {
         <div class="share">
             <label class="visually-hidden" for=id.clone()>
@@ -52,7 +58,7 @@ pub fn ShareBox(
                     }
                 }
             />
-            <button type="button" class="button button--primary" on:click=copy>
+            <button type="button" class="button button--primary" on:click=move |_| copy()>
                 "Copy link"
             </button>
             <span class="small muted" role="status">

@@ -86,15 +86,22 @@ fn RunPanel(
 ) -> impl IntoView {
     let run = expect_context::<Measuring>();
     let active = move || run.status.with(Status::is_active);
+    let length = RwSignal::new("whole".to_owned());
     let start = move |_| {
-        run.start(Sheet {
+        let sheet = Sheet {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             machine: machine.get_untracked(),
             measured: Vec::new(),
-        });
+        };
+        run.start(sheet, length.with_untracked(|length| length == "brief"));
     };
-    let options = [("cpu", "CPU"), ("webgpu", "WebGPU")];
-    let options = options.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let choices = |choices: [(&str, &str); 2]| {
+        choices
+            .map(|(name, text)| (name.to_owned(), text.to_owned()))
+            .to_vec()
+    };
+    let devices = choices([("cpu", "CPU"), ("webgpu", "WebGPU")]);
+    let lengths = choices([("whole", "Everything"), ("brief", "Cartpole only")]);
     let facts = move || {
         machine.with(|m| {
             [
@@ -113,7 +120,8 @@ fn RunPanel(
                     <p class="muted" id="machine">{facts}</p>
                 </div>
                 <div class="row">
-                    <Segmented label="Device" options=options.to_vec() value=Signal::derive(move || machine.get().device)
+                    <Segmented label="Length" options=lengths value=length on_change=move |name| length.set(name) disabled=Signal::derive(active) />
+                    <Segmented label="Device" options=devices value=Signal::derive(move || machine.get().device)
                         on_change=move |device| machine.update(|machine| machine.device = device) disabled=Signal::derive(active) />
                     <button type="button" class="button button--primary" id="measure" disabled=active on:click=start>"Measure"</button>
                     <button type="button" class="button button--danger" disabled=move || !active() on:click=move |_| run.cancel()>"Cancel"</button>
@@ -135,7 +143,7 @@ fn RunPanel(
 fn status_text(status: &Status) -> String {
     match status {
         Status::Idle => {
-            "One core works for about a minute. Close what else is busy for honest figures."
+            "One core works for a minute or two. Close what else is busy for honest figures."
                 .to_owned()
         }
         Status::Preparing => "Preparing: loading the engine and simulating the data …".to_owned(),
@@ -162,6 +170,7 @@ fn Outcome(
             .with(|sheet| other.with(|other| sheet.table(other.as_ref())))
     };
     let slopes = move || run.sheet.with(Sheet::slopes);
+    let accuracies = move || run.sheet.with(Sheet::accuracies);
     let address = move || {
         Route::address(&Link {
             page: Page::Bench,
@@ -187,12 +196,15 @@ fn Outcome(
                 <div class="grid grid--wide">{chart(|sheet| sheet.growth("T"))}{chart(|sheet| sheet.growth("N"))}</div>
                 <div class="card stack tall"><DataTable table=Signal::derive(table) /></div>
                 <div class="card stack"><DataTable table=Signal::derive(slopes) /></div>
+                <Show when=move || !accuracies().rows.is_empty()>
+                    <div class="card stack" id="accuracies"><DataTable table=Signal::derive(accuracies) /></div>
+                </Show>
             </section>
             <section class="card stack stack--tight" aria-label="Share">
                 <h2>"Share"</h2>
                 <p class="small muted">"Whoever opens the link sees their machine beside yours."</p>
                 <ShareBox link=Signal::derive(address) />
-                <div class="row"><button type="button" class="button button--quiet" on:click=save>"Save as JSON"</button></div>
+                <div class="row"><button type="button" class="button button--quiet" id="bench-save" on:click=save>"Save as JSON"</button></div>
             </section>
         </Show>
     }

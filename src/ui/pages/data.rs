@@ -42,12 +42,17 @@ pub fn Data() -> impl IntoView {
             page: Page::Data,
             spec,
             run: false,
-            view: String::new(),
+            ..route.link_untracked()
         })
     };
     Effect::new(move || {
         if data.outline.with(Option::is_some) {
             change(fitting(data, spec.get_untracked()));
+        }
+    });
+    Effect::new(move || {
+        if data.outline.with(Option::is_some) {
+            route.set_view(&data.choices());
         }
     });
     let ready = move || data.outline.with(Option::is_some);

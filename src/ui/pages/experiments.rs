@@ -14,12 +14,8 @@ use crate::{
         pages::{
             chooser::Chooser,
             experiments::{
-                adaptive::Adaptive,
-                comparison::Comparison,
-                explorer::Explorer,
-                run_panel::{RunPanel, SharePanel},
-                settings::SettingsForm,
-                transfer::Transfer,
+                adaptive::Adaptive, comparison::Comparison, explorer::Explorer,
+                run_panel::RunPanel, settings::SettingsForm, transfer::Transfer,
             },
         },
         route::Route,
@@ -59,14 +55,15 @@ pub fn Experiments() -> impl IntoView {
             page: Page::Experiments,
             spec,
             run: false,
-            view: String::new(),
+            ..route.link_untracked()
         })
     };
     let name = Memo::new(move |_| spec.with(|spec| spec.system.clone()));
+    let kind = Memo::new(move |_| spec.with(|spec| spec.kind()));
     let explorer = move || {
-        systems::by_name(&name.get())
-            .ok()
-            .map(|system| view! { <Explorer system=Arc::from(system) /> })
+        kind.track();
+        let physics = spec.with_untracked(|spec| spec.physics()).ok();
+        physics.map(|system| view! { <Explorer system=Arc::from(system) /> })
     };
     view! {
         <header class="page-head">
@@ -80,14 +77,13 @@ pub fn Experiments() -> impl IntoView {
         <div class="split">
             <aside class="split__aside stack">
                 <SettingsForm spec=spec change=Callback::new(change) />
-                <SharePanel spec=spec />
             </aside>
             <div class="stack">
                 <RunPanel spec=spec />
                 {explorer}
                 <Adaptive system=name />
                 <Comparison spec=spec />
-                <Transfer />
+                <Transfer spec=spec />
             </div>
         </div>
     }

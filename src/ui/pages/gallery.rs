@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use crate::{
     experiments::link::Page,
-    systems::{self, System},
+    systems::System,
     ui::{
         pages::{
             chooser::Chooser,
@@ -19,6 +19,7 @@ use crate::{
     },
 };
 
+mod charges;
 mod field_stage;
 pub(super) mod parameters;
 mod robot_stage;
@@ -30,11 +31,12 @@ mod words;
 #[component]
 pub fn Gallery() -> impl IntoView {
     let route = expect_context::<Route>();
-    let name = Memo::new(move |_| route.link().spec.system.clone());
+    let kind = Memo::new(move |_| route.link().spec.kind());
+    let name = Memo::new(move |_| kind.with(|(name, _)| name.clone()));
     let stage = move || {
-        systems::by_name(&name.get())
-            .ok()
-            .map(|system| view! { <Stage system=Arc::from(system) /> })
+        kind.track();
+        let physics = route.link_untracked().spec.physics().ok();
+        physics.map(|system| view! { <Stage system=Arc::from(system) /> })
     };
     view! {
         <header class="page-head">

@@ -20,16 +20,23 @@ use crate::{
 
 mod rerun_panel;
 
+/// What goes with the tables, which stand without it: words, curves, compute times, what is left out.
+const EXTRAS: [&str; 4] = [
+    "results/remarks.json",
+    "results/figures.json",
+    "results/paper-times.json",
+    "results/left-out.json",
+];
+
 /// The page.
 #[component]
 pub fn Tables() -> impl IntoView {
     let table = TextFile::open("results/table.json");
     let paper = TextFile::open("results/paper.json");
-    let remarks = TextFile::open("results/remarks.json");
-    let figures = TextFile::open("results/figures.json");
+    let extras = EXTRAS.map(TextFile::open);
     let content = move || {
         let (records, printed) = (table.load.get(), paper.load.get());
-        let extras = [remarks.load.get(), figures.load.get()];
+        let extras = extras.map(|file| file.load.get());
         if extras.contains(&Load::Waiting) {
             return None;
         }
@@ -60,14 +67,15 @@ pub fn Tables() -> impl IntoView {
     .into_any()
 }
 
-fn read(records: &str, printed: &str, extras: [Option<&str>; 2]) -> Result<Results, String> {
-    let [remarks, figures] = extras;
+fn read(records: &str, printed: &str, extras: [Option<&str>; 4]) -> Result<Results, String> {
+    let [remarks, figures, times, left_out] = extras;
     Ok(Results {
         records: parse("results/table.json", records)?,
         printed: parse("results/paper.json", printed)?,
-        // The figures of the tables stand without words and curves.
         remarks: optional(remarks),
         curves: optional(figures),
+        paper_times: optional(times),
+        left_out: optional(left_out),
     })
 }
 
@@ -130,6 +138,10 @@ fn Content(
     let (overview, overview_best) = marked(|all, _| all.overview());
     let (errors, best) = marked(|all, name| all.errors(name));
     let (times, _) = marked(|all, name| (all.times(name), Vec::new()));
+    let compute = results.with_value(Results::compute_times);
+    let said = move |say: fn(&Results, &str) -> Vec<String>| {
+        Signal::derive(move || system.with(|name| results.with_value(|all| say(all, name))))
+    };
     let charts = move || {
         let charts = system.with(|name| results.with_value(|all| all.charts(name)));
         let shown = |chart| view! { <ChartView chart=Signal::stored(chart) /> }.into_any();
@@ -147,6 +159,13 @@ fn Content(
             <DataTable table=overview best=overview_best />
             <p class="small muted">"The best of each column is in bold. φ-CAMEL sees no sample: it is told the parameters."</p>
         </section>
+        <section class="card stack tall" id="compute-time" aria-label="Compute time">
+            <h2>"Compute time"</h2>
+            <DataTable table=Signal::stored(compute) />
+            <p class="small muted">
+                "Mean over the systems of a method's time over CAMEL's, from the trainings of these tables, each with its own batch. The paper's units are the shortest time, with equal batches."
+            </p>
+        </section>
         <section class="stack" aria-label="One system">
             <div class="row row--spread">
                 <h2>{move || title(&system.get())}</h2>
@@ -154,7 +173,8 @@ fn Content(
             </div>
             <div class="card stack tall" id="errors">
                 <DataTable table=errors best=best />
-                <Remarks lines=Signal::derive(move || system.with(|name| results.with_value(|all| all.remarks(name)))) />
+                <p class="small muted" id="notes">{move || said(Results::notes).get().join(" ")}</p>
+                <Remarks lines=said(Results::remarks) />
             </div>
             <div class="grid grid--wide" id="figures">{charts}</div>
             <div class="card stack tall" id="times"><DataTable table=times /></div>

@@ -7,7 +7,7 @@ use crate::{
     systems::{
         Field, Shape, System, SystemError,
         capacitor::{Capacitor, Edges},
-        charges::{Charges, Site},
+        charges::{Charges, MAX_CHARGES},
         field_lines::field_lines,
     },
 };
@@ -19,6 +19,8 @@ type Window = [[f64; 2]; 2];
 const COLUMNS: usize = 160;
 /// Field lines that start at the sources.
 const LINES: usize = 30;
+/// Distance of a new charge from the measured rectangle [m].
+const NEAR: f64 = 0.25;
 /// Room around charges in the picture [m].
 const MARGIN: f64 = 0.5;
 /// Width of the picture of charges over its height.
@@ -32,31 +34,32 @@ const NODES: [usize; 2] = [150, 100];
 /// A static field whose charges can be moved.
 #[derive(Clone)]
 pub enum Source {
-    /// Charges at the places given by the visitor.
+    /// Charges that the visitor places.
     Charges {
-        /// The places of the paper, with their signs.
-        sites: Vec<Site>,
-        /// Where the potential is measured.
-        domain: Window,
+        /// Those of the paper.
+        usual: Arc<Charges>,
+        /// What is seen.
+        window: Window,
     },
     /// Plates.
     Plates(Arc<Capacitor>),
 }
 
 impl Source {
-    /// The static field of that name.
-    pub fn by_name(name: &str) -> Result<Self, SystemError> {
-        let charges = match name {
-            "charges-dipole" => Charges::dipole(),
-            "charges-pair" => Charges::pair(),
-            "charges-quadrupole" => Charges::quadrupole(),
+    /// The static field of that name. Charges at `places` are in the picture, and so are those of
+    /// the paper.
+    pub fn new(name: &str, places: &[[f64; 2]]) -> Result<Self, SystemError> {
+        match name {
             "capacitor" => return Self::plates(1.0),
             "capacitor-eps" => return Self::plates(0.1),
-            _ => return Err(SystemError::UnknownSystem(name.to_owned())),
-        };
+            _ => {}
+        }
+        let unknown = || SystemError::UnknownSystem(name.to_owned());
+        let usual = Charges::by_name(name).ok_or_else(unknown)?;
+        let window = window(&usual, places);
         Ok(Self::Charges {
-            sites: charges.sites().to_vec(),
-            domain: charges.domain(),
+            usual: Arc::new(usual),
+            window,
         })
     }
 
@@ -65,10 +68,10 @@ impl Source {
         Ok(Self::Plates(Arc::new(capacitor)))
     }
 
-    /// Where the charges are at first; empty for plates.
-    pub fn places(&self) -> Vec<[f64; 2]> {
+    /// Where the charges of the paper are; empty for plates.
+    pub fn usual_places(&self) -> Vec<[f64; 2]> {
         match self {
-            Self::Charges { sites, .. } => sites.iter().map(|site| site.position).collect(),
+            Self::Charges { usual, .. } => positions(usual),
             Self::Plates(_) => Vec::new(),
         }
     }
@@ -76,15 +79,10 @@ impl Source {
     /// The picture for parameters φ, with the charges at `places`.
     pub fn map(&self, phi: &[f64], places: &[[f64; 2]]) -> Result<FieldChart, SystemError> {
         match self {
-            Self::Charges { sites, domain } => {
-                let moved: Vec<_> = sites
-                    .iter()
-                    .zip(places)
-                    .map(|(site, &position)| Site { position, ..*site })
-                    .collect();
-                let charges = Charges::new(&moved, *domain)?;
-                let mut chart = map(&charges, phi, self.window())?;
-                chart.lines.push(border(*domain));
+            Self::Charges { usual, window } => {
+                let charges = usual.moved(places)?;
+                let mut chart = map(&charges, phi, *window)?;
+                chart.lines.push(border(charges.domain()));
                 Ok(chart)
             }
             Self::Plates(capacitor) => {
@@ -94,20 +92,54 @@ impl Source {
         }
     }
 
-    /// What is seen: all charges at their first places with room around, or the box.
+    /// What is seen: all charges with room around, or the box.
     pub fn window(&self) -> Window {
         match self {
-            Self::Charges { sites, domain } => {
-                let [mut low, mut high] = *domain;
-                for (site, axis) in sites.iter().flat_map(|site| [(site, 0), (site, 1)]) {
-                    low[axis] = low[axis].min(site.position[axis]);
-                    high[axis] = high[axis].max(site.position[axis]);
-                }
-                widened([low.map(|x| x - MARGIN), high.map(|x| x + MARGIN)])
-            }
+            Self::Charges { window, .. } => *window,
             Self::Plates(capacitor) => capacitor.domain(),
         }
     }
+
+    /// Where one more charge has room: near the measured rectangle, far from the others [m]. None
+    /// if there are as many as can be, or plates.
+    pub fn vacancy(&self, places: &[[f64; 2]]) -> Option<[f64; 2]> {
+        let Self::Charges { usual, .. } = self else {
+            return None;
+        };
+        let distance = |x: &[f64; 2]| {
+            let to = |place: &[f64; 2]| (x[0] - place[0]).hypot(x[1] - place[1]);
+            places.iter().map(to).fold(f64::INFINITY, f64::min)
+        };
+        let [low, high] = usual.domain();
+        let at = |share: f64, axis: usize| low[axis] + share * (high[axis] - low[axis]);
+        let around = [0.0, 0.25, 0.5, 0.75, 1.0].into_iter().flat_map(|share| {
+            [
+                [at(share, 0), low[1] - NEAR],
+                [at(share, 0), high[1] + NEAR],
+                [low[0] - NEAR, at(share, 1)],
+                [high[0] + NEAR, at(share, 1)],
+            ]
+        });
+        around
+            .filter(|_| places.len() < MAX_CHARGES)
+            .max_by(|a, b| distance(a).total_cmp(&distance(b)))
+    }
+}
+
+fn positions(charges: &Charges) -> Vec<[f64; 2]> {
+    charges.sites().iter().map(|site| site.position).collect()
+}
+
+/// The measured rectangle and all charges, with room around.
+fn window(usual: &Charges, places: &[[f64; 2]]) -> Window {
+    let [mut low, mut high] = usual.domain();
+    for place in positions(usual).iter().chain(places) {
+        for axis in 0..2 {
+            low[axis] = low[axis].min(place[axis]);
+            high[axis] = high[axis].max(place[axis]);
+        }
+    }
+    widened([low.map(|x| x - MARGIN), high.map(|x| x + MARGIN)])
 }
 
 /// The same rectangle, made wider or higher to the ratio of the picture.
@@ -171,8 +203,8 @@ mod tests {
     #[test]
     fn every_field_has_a_finite_map_with_lines_and_sources() {
         for name in FIELDS {
-            let source = Source::by_name(name).unwrap();
-            let map = source.map(&usual(name), &source.places()).unwrap();
+            let source = Source::new(name, &[]).unwrap();
+            let map = source.map(&usual(name), &source.usual_places()).unwrap();
             assert!(map.values.iter().all(|y| y.is_finite()), "{name}");
             assert!(map.lines.len() > 10 && map.outlines.len() > 1, "{name}");
         }
@@ -181,9 +213,9 @@ mod tests {
     #[test]
     fn all_charges_are_in_the_picture() {
         for name in &FIELDS[..3] {
-            let source = Source::by_name(name).unwrap();
+            let source = Source::new(name, &[]).unwrap();
             let [low, high] = source.window();
-            for place in source.places() {
+            for place in source.usual_places() {
                 assert!(
                     (0..2).all(|k| low[k] < place[k] && place[k] < high[k]),
                     "{name}"
@@ -194,7 +226,7 @@ mod tests {
 
     #[test]
     fn coincident_charges_and_touching_plates_are_refused_with_a_reason() {
-        let pair = Source::by_name("charges-pair").unwrap();
+        let pair = Source::new("charges-pair", &[]).unwrap();
         let error = pair.map(&[1.0, 1.0], &[[1.1, 0.0]; 2]).unwrap_err();
         assert!(error.to_string().contains("away from charge 1"), "{error}");
         let inside = pair
@@ -204,14 +236,33 @@ mod tests {
             inside.to_string().contains("measured rectangle"),
             "{inside}"
         );
-        let plates = Source::by_name("capacitor").unwrap();
+        let plates = Source::new("capacitor", &[]).unwrap();
         assert!(plates.map(&[0.7, 0.0], &[]).is_err());
     }
 
     #[test]
+    fn a_visitor_adds_charges_until_there_are_eight_and_all_are_seen() {
+        let far = [[-6.0, 2.0]];
+        for name in &FIELDS[..3] {
+            let source = Source::new(name, &far).unwrap();
+            let [low, high] = source.window();
+            assert!(low[0] < -6.0 && high[1] > 2.0);
+            let mut places = far.to_vec();
+            while let Some(place) = source.vacancy(&places) {
+                assert!((0..2).all(|k| low[k] < place[k] && place[k] < high[k]));
+                places.push(place);
+                source.map(&vec![1.0; places.len()], &places).unwrap();
+            }
+            assert_eq!(places.len(), MAX_CHARGES, "{name}");
+        }
+        let plates = Source::new("capacitor", &[]).unwrap();
+        assert_eq!(plates.vacancy(&[]), None);
+    }
+
+    #[test]
     fn a_moved_charge_moves_the_potential() {
-        let source = Source::by_name("charges-pair").unwrap();
-        let mut places = source.places();
+        let source = Source::new("charges-pair", &[]).unwrap();
+        let mut places = source.usual_places();
         let before = source.map(&[2.0, 2.0], &places).unwrap();
         places[0] = [-1.4, 0.5];
         assert_ne!(

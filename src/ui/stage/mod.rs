@@ -3,6 +3,7 @@
 pub mod balanced;
 pub mod driven;
 pub mod map;
+pub mod push;
 pub mod span;
 
 use super::canvas::Scene;
@@ -10,6 +11,7 @@ use crate::systems::SystemError;
 
 pub use balanced::Balanced;
 pub use driven::{Drive, Driven};
+pub use push::Push;
 
 /// A number next to the stage.
 #[derive(Clone, Debug, PartialEq)]

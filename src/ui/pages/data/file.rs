@@ -43,9 +43,9 @@ pub fn FileCard() -> impl IntoView {
     };
     view! {
         <section class="card stack" aria-label="File">
-            <DropZone id="data-file" label="Choose a CSV file" accept=".csv,.tsv,.txt,text/csv"
+            <DropZone id="data-file" label="Choose a file" accept=".csv,.tsv,.txt,text/csv,.json"
                 on_file=Callback::new(move |file: File| data.open(&file))>
-                <p>"Drop a CSV file here"</p>
+                <p>"Drop a CSV file here, or results that this page has saved"</p>
             </DropZone>
             <div class="row row--spread">
                 <p id="file-status" role="status">{said}</p>

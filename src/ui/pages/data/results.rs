@@ -45,7 +45,11 @@ fn show(data: DataSession, report: DataReport) -> AnyView {
     let run_name = name("json");
     let model_name = name("safetensors");
     let save_run = move |_| {
-        if let Ok(text) = saved::write(&report, &browser::name()) {
+        let written = data
+            .run
+            .weights
+            .with_untracked(|weights| saved::write(&report, weights, &browser::name()));
+        if let Ok(text) = written {
             browser::save_text(&run_name, "application/json", &text);
         }
     };

@@ -4,18 +4,21 @@ use leptos::prelude::*;
 
 use crate::{
     charts::{Axis, Chart, Event as Mark, Hue, LineChart, Series},
-    engine::{
-        client::Engine,
-        protocol::{Event, Work},
+    experiments::{
+        link::Link,
+        live::Command,
+        online_run::{FACTORS, METHODS, OnlinePoint, OnlineRun, OnlineSpec, budget_ms, duration},
     },
-    experiments::online_run::{OnlinePoint, OnlineRun, OnlineSpec, duration},
     ui::{
-        components::{ChartView, Notice, Slider, Tone},
+        components::{ChartView, Notice, Segmented, SelectField, Slider, Tone},
         entry::Range,
+        online::Online,
+        route::Route,
     },
 };
 
 /// What a run of a system changes and measures.
+#[derive(Clone, Copy)]
 struct Words {
     mass: &'static str,
     error: (&'static str, &'static str),
@@ -54,119 +57,180 @@ fn Panel(
     /// Length of the run [s].
     length: f64,
 ) -> impl IntoView {
-    let engine = StoredValue::new_local(Engine::default());
-    on_cleanup(move || {
-        engine.try_with_value(Engine::close);
-    });
-    let factor = RwSignal::new(if system == "upkie" { 4.0 } else { 2.0 });
-    let time = RwSignal::new((length / 3.0).round());
-    let run = RwSignal::new(None::<OnlineRun>);
-    let problem = RwSignal::new(String::new());
-    let busy = RwSignal::new(false);
+    let (route, online) = (expect_context::<Route>(), expect_context::<Online>());
+    let text = words(&system);
     let name = StoredValue::new(system.clone());
-    let start = move |_| {
-        let spec = OnlineSpec {
-            system: name.get_value(),
-            factor: factor.get_untracked(),
-            time: time.get_untracked(),
-            seed: 0,
-        };
-        busy.set(true);
-        problem.set(String::new());
-        let hear = move |event| match event {
-            Event::Online(result) => {
-                run.try_set(Some(*result));
-                busy.try_set(false);
-            }
-            Event::Failed(text) => {
-                problem.try_set(text);
-                busy.try_set(false);
-            }
-            _ => {}
-        };
-        engine.with_value(|engine| engine.start(Work::Online(spec), hear));
+    let linked =
+        move |link: &Link| name.with_value(|system| OnlineSpec::of_view(system, &link.view));
+    let spec = Memo::new(move |_| {
+        linked(&route.link()).unwrap_or_else(|| OnlineSpec::usual(&name.get_value()))
+    });
+    let write = move |spec: OnlineSpec| {
+        let link = route.link_untracked();
+        let view = spec.in_view(&link.view);
+        route.replace(Link { view, ..link });
     };
-    let Words { mass, error } = words(&system);
-    let charts = move || {
-        run.get().map(|run| {
-            let [weighed, followed] = [mass_chart(&run, mass), error_chart(&run, error)];
-            view! {
-                <ChartView chart=Signal::stored(weighed) />
-                <ChartView chart=Signal::stored(followed) />
-                <p class="small muted">{summary(&run)}</p>
-            }
-        })
+    let edit = move |change: &dyn Fn(&mut OnlineSpec)| {
+        let mut spec = spec.get_untracked();
+        change(&mut spec);
+        write(spec);
     };
+    // Back on this page, the link again says what runs.
+    Effect::new(move || {
+        let running = online.spec.get_untracked();
+        let running = running.filter(|spec| spec.system == name.get_value());
+        if let (None, Some(spec)) = (linked(&route.link_untracked()), running) {
+            write(spec);
+        }
+    });
+    let methods = METHODS.map(|name| (name.to_owned(), name.to_owned()));
+    let method = Signal::derive(move || spec.with(|spec| spec.method.clone()));
+    let factor = Signal::derive(move || spec.with(|spec| spec.factor));
+    let time = Signal::derive(move || spec.with(|spec| spec.time));
     view! {
         <section class="card stack" id="online" aria-label="Online control">
             <h2>"Online control"</h2>
             <p class="muted">
-                {format!("The {mass} changes while the robot moves. The controller is told neither that nor when; it has to notice.")}
+                {format!("The {} changes while the robot moves. The controller is told neither that nor when; it has to notice.", text.mass)}
             </p>
             <div class="grid">
-                <Slider label="Factor on the mass" value=factor on_input=move |value| factor.set(value)
-                    range=Range { min: 0.5, max: 4.0, whole: false } step=0.1 />
-                <Slider label="Time of the change" unit="s" value=time on_input=move |value| time.set(value)
+                <SelectField id="online-method" label="Controller" options=methods.to_vec() value=method
+                    on_change=move |name: String| edit(&|spec| spec.method.clone_from(&name)) />
+                <Slider label="Factor on the mass" value=factor on_input=move |value| edit(&|spec| spec.factor = value)
+                    range=Range { min: FACTORS.0, max: FACTORS.1, whole: false } step=0.1 />
+                <Slider label="Time of the change" unit="s" value=time on_input=move |value| edit(&|spec| spec.time = value)
                     range=Range { min: 1.0, max: length - 2.0, whole: false } step=0.1 />
             </div>
-            <div class="row">
-                <button type="button" id="online-run" class="button button--primary" disabled=busy on:click=start>
-                    {move || if busy.get() { "Running …" } else { "Run with the pretrained model" }}
-                </button>
-            </div>
-            <Show when=move || problem.with(|problem| !problem.is_empty())>
-                <Notice tone=Tone::Error title=problem />
+            <Buttons online spec />
+            <Show when=move || online.problem.with(|problem| !problem.is_empty())>
+                <Notice tone=Tone::Error title=online.problem />
             </Show>
-            {charts}
+            <Shown online system text />
         </section>
     }
     .into_any()
 }
 
-fn mass_chart(run: &OnlineRun, mass: &str) -> Chart {
-    let line = |value: fn(&OnlinePoint) -> f64| -> Vec<[f64; 2]> {
-        run.points.iter().map(|p| [p.time, value(p)]).collect()
+/// Run and cancel, pause, step, speed and reset.
+#[component]
+fn Buttons(
+    /// The run.
+    online: Online,
+    /// What the visitor has chosen.
+    spec: Memo<OnlineSpec>,
+) -> impl IntoView {
+    let busy = online.busy;
+    let speeds = [("1", "1 ×"), ("4", "4 ×"), ("100", "fast")]
+        .map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let set_speed = move |name: String| {
+        if let Ok(speed) = name.parse() {
+            online.set_speed(speed);
+        }
     };
-    let bands = run.points.iter().map(|p| {
-        let reach = 2.0 * p.standard_error;
-        [p.estimate - reach, p.estimate + reach]
+    let run = move |_| match busy.get_untracked() {
+        true => online.cancel(),
+        false => online.start(spec.get_untracked()),
+    };
+    view! {
+        <div class="row">
+            <button type="button" id="online-run" class="button button--primary" on:click=run>
+                {move || if busy.get() { "Cancel" } else { "Run with the pretrained model" }}
+            </button>
+            <button type="button" id="online-pause" class="button button--quiet button--small" disabled=move || !busy.get()
+                on:click=move |_| online.toggle()>{move || if online.paused.get() { "Play" } else { "Pause" }}</button>
+            <button type="button" id="online-step" class="button button--bare button--small"
+                disabled=move || !(busy.get() && online.paused.get())
+                on:click=move |_| online.send(Command::Step(1))>"Step"</button>
+            <button type="button" id="online-reset" class="button button--bare button--small" disabled=move || !busy.get()
+                on:click=move |_| online.send(Command::Reset)>"Reset"</button>
+            <Segmented label="Speed of the run" options=speeds.to_vec()
+                value=Signal::derive(move || online.speed.get().to_string()) on_change=set_speed />
+        </div>
+    }
+    .into_any()
+}
+
+/// The course of the run, if it is one of this system.
+#[component]
+fn Shown(
+    /// The run.
+    online: Online,
+    /// Name of the system.
+    system: String,
+    /// What is changed and measured.
+    text: Words,
+) -> impl IntoView {
+    let method = Memo::new(move |_| {
+        let spec = online.spec.get()?;
+        (spec.system == system).then_some(spec.method)
     });
+    let shown = move || method.get().is_some() && online.run.with(|run| !run.points.is_empty());
+    let chart = move |draw: fn(&OnlineRun, &str, Words) -> Chart| {
+        Signal::derive(move || {
+            let method = method.get().unwrap_or_default();
+            online.run.with(|run| draw(run, &method, text))
+        })
+    };
+    let (weighed, followed) = (chart(mass_chart), chart(error_chart));
+    view! {
+        <Show when=shown>
+            <ChartView chart=weighed />
+            <ChartView chart=followed />
+            <p class="small muted" id="online-ticks">{move || online.run.with(summary)}</p>
+        </Show>
+    }
+    .into_any()
+}
+
+fn mass_chart(run: &OnlineRun, method: &str, Words { mass, .. }: Words) -> Chart {
+    let hue = Hue::of_method(method);
     let top = run.points.iter().map(|p| p.truth).fold(1.0, f64::max);
+    let identified = || run.points.iter().filter_map(|p| Some((p, p.estimate?)));
+    let line = identified().map(|(p, mass)| [p.time, mass]).collect();
+    let bands = identified().filter_map(|(p, mass)| {
+        let reach = 2.0 * p.standard_error?;
+        Some([mass - reach, mass + reach])
+    });
+    let bands: Vec<_> = bands.collect();
+    let estimate = if bands.is_empty() {
+        Series::new(method, hue, line)
+    } else {
+        Series::new(&format!("{method}, ± 2 standard errors"), hue, line).with_band(bands)
+    };
+    let truth = |p: &OnlinePoint| [p.time, p.truth];
     let mark = |&at: &f64| Mark {
         at,
         label: "noticed".to_owned(),
-        hue: Hue::Camel,
+        hue,
     };
     Chart::Lines(LineChart {
         title: format!("The {mass}: true and identified"),
         x: Axis::linear("time", "s"),
         y: Axis::linear("mass", "kg").with_range(0.0, 1.6 * top),
         series: vec![
-            Series::new(
-                "CAMEL, ± 2 standard errors",
-                Hue::Camel,
-                line(|p| p.estimate),
-            )
-            .with_band(bands.collect()),
-            Series::new("true", Hue::Oracle, line(|p| p.truth)),
+            estimate,
+            Series::new("true", Hue::Oracle, run.points.iter().map(truth).collect()),
         ],
         events: run.noticed.iter().map(mark).collect(),
         ..LineChart::default()
     })
 }
 
-fn error_chart(run: &OnlineRun, (title, unit): (&str, &str)) -> Chart {
+fn error_chart(run: &OnlineRun, method: &str, Words { error, .. }: Words) -> Chart {
     let points = run.points.iter().map(|p| [p.time, p.error]).collect();
     Chart::Lines(LineChart {
-        title: title.to_owned(),
+        title: error.0.to_owned(),
         x: Axis::linear("time", "s"),
-        y: Axis::linear("error", unit),
-        series: vec![Series::new("CAMEL", Hue::Camel, points)],
+        y: Axis::linear("error", error.1),
+        series: vec![Series::new(method, Hue::of_method(method), points)],
         ..LineChart::default()
     })
 }
 
 fn summary(run: &OnlineRun) -> String {
-    let time = format!("{:.0} µs", 1e6 * run.seconds_a_tick);
-    format!("One control step took {time} here, simulation included.")
+    let (missed, ticks, budget) = (run.missed, run.ticks, budget_ms());
+    let time = 1e6 * run.seconds_a_tick;
+    format!(
+        "Missed {missed} of {ticks} ticks of {budget} ms. One adaptation took {time:.0} µs here."
+    )
 }

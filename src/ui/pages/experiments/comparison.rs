@@ -5,18 +5,23 @@ use leptos::prelude::*;
 use crate::{
     charts::{Axis, BarChart, BarSeries, Chart, Hue, Table, number},
     experiments::{
+        link::{Link, Page},
         report::Report,
         spec::{Draft, Spec},
+        view,
     },
     learners::METHODS,
     ui::{
         components::{ChartView, DataTable},
+        route::Route,
         session::{Session, Status},
     },
 };
 
 /// Methods that are ticked at first.
-const FIRST: [&str; 3] = ["camel", "anil", "r2d2"];
+const FIRST: &str = "camel.anil.r2d2";
+/// Name of the ticked methods in the view of a link.
+const TICKED: &str = "compare";
 
 /// Trains several methods and compares what they found.
 #[component]
@@ -25,7 +30,15 @@ pub fn Comparison(
     spec: Memo<Spec>,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
-    let chosen = RwSignal::new(FIRST.map(str::to_owned).to_vec());
+    let route = expect_context::<Route>();
+    let chosen = Memo::new(move |_| {
+        let ticked = view::get(&route.link().view, TICKED);
+        let ticked = ticked.unwrap_or_else(|| FIRST.to_owned());
+        let listed = |name: &str| ticked.split('.').any(|ticked| ticked == name);
+        let methods = METHODS.iter().filter(|method| !method.zero_shot);
+        let names = methods.map(|method| method.name);
+        names.filter(|name| listed(name)).collect::<Vec<_>>()
+    });
     let active = move || session.status.with(Status::is_active);
     let runs = Memo::new(move |_| {
         let system = spec.with(|spec| spec.system.clone());
@@ -43,12 +56,13 @@ pub fn Comparison(
             <div class="stack stack--tight">
                 <h2>"Compare methods"</h2>
                 <p class="small muted">
-                    "Each is trained with its own tuned settings and this seed, then adapts to the environment above. What you have trained since you opened the page is listed too."
+                    "Each is trained with its own tuned settings and this seed, then adapts to the environment above. What you have trained since you opened the page is listed too. "
+                    <a id="paper" href=move || tables(route)>"Figures and tables beside the paper's"</a>
                 </p>
             </div>
             <fieldset class="ticks">
                 <legend class="visually-hidden">"Methods"</legend>
-                {METHODS.iter().filter(|method| !method.zero_shot).map(|method| tick(method.name, method.title, chosen)).collect_view()}
+                {METHODS.iter().filter(|method| !method.zero_shot).map(|method| tick(route, method.name, method.title, chosen)).collect_view()}
             </fieldset>
             <div class="row">
                 <button type="button" class="button button--quiet" id="compare"
@@ -67,25 +81,44 @@ pub fn Comparison(
     .into_any()
 }
 
-fn tick(name: &'static str, title: &'static str, chosen: RwSignal<Vec<String>>) -> impl IntoView {
-    let checked = move || chosen.with(|chosen| chosen.iter().any(|other| other == name));
+fn tick(
+    route: Route,
+    name: &'static str,
+    title: &'static str,
+    chosen: Memo<Vec<&'static str>>,
+) -> impl IntoView {
+    let checked = move || chosen.with(|chosen| chosen.contains(&name));
     let change = move |_| {
-        chosen.update(
-            |chosen| match chosen.iter().position(|other| other == name) {
-                Some(place) => drop(chosen.remove(place)),
-                None => chosen.push(name.to_owned()),
-            },
-        );
+        let mut chosen = chosen.get_untracked();
+        match chosen.iter().position(|other| *other == name) {
+            Some(place) => {
+                chosen.remove(place);
+            }
+            None => chosen.push(name),
+        }
+        let ticked = chosen.join(".");
+        route.set_view(&[(TICKED, Some(ticked).filter(|ticked| ticked != FIRST))]);
     };
     view! {
-        <label class="tick"><input type="checkbox" prop:checked=checked on:change=change />{title}</label>
+        <label class="tick"><input type="checkbox" name=name prop:checked=checked on:change=change />{title}</label>
     }
     .into_any()
 }
 
+/// The page with the paper's figures of this system.
+fn tables(route: Route) -> String {
+    Link {
+        page: Page::Tables,
+        run: false,
+        view: String::new(),
+        ..route.link()
+    }
+    .write()
+}
+
 /// The same environment for every method, with the method's own settings.
-fn specs(spec: &Spec, methods: &[String]) -> Vec<Spec> {
-    let draft = |method: &String| {
+fn specs(spec: &Spec, methods: &[&str]) -> Vec<Spec> {
+    let draft = |method: &&str| {
         let own = Draft::recommended(&spec.system, method).ok()?;
         Some(own.in_environment_of(spec).corrected().0)
     };
@@ -155,7 +188,11 @@ fn table(runs: &[Report]) -> Table {
                 .map_or("–".to_owned(), |error| number(error.normalised)),
             identification(report).map_or("–".to_owned(), number),
             report.steps.to_string(),
-            number(report.seconds),
+            // A model from a file may come without the course of its training.
+            match report.seconds > 0.0 {
+                true => number(report.seconds),
+                false => "–".to_owned(),
+            },
             report.device.name.clone(),
         ]);
     }

@@ -6,14 +6,15 @@ use leptos::prelude::*;
 
 use crate::{
     experiments::{
-        explore::{Answer, Origin},
+        explore::{Answer, Origin, Picture},
         link::{Link, Page},
         spec::{Draft, NUMBERS, Spec},
     },
     systems::System,
     ui::{
-        components::{Notice, NumberField, Tone},
+        components::{ChartView, Notice, NumberField, Tone},
         entry::Range,
+        figures::plan_chart,
         pages::{
             experiments::{pictures::Pictures, results::Results},
             gallery::{parameters::Parameters, setting::Setting},
@@ -48,12 +49,7 @@ pub fn Explorer(
         session.status.track();
         session.ask(question.get());
     });
-    let answer = Memo::new(move |_| {
-        let asked = question.get();
-        session.answer.get().filter(|answer| {
-            answer.spec.system == asked.system && answer.spec.method == asked.method
-        })
-    });
+    let answer = Memo::new(move |_| question.with(|asked| session.answer_for(asked)));
     let edit = move |change: &dyn Fn(&mut Draft)| {
         let link = route.link_untracked();
         let mut draft = Draft::from(link.spec.clone());
@@ -62,7 +58,7 @@ pub fn Explorer(
             page: Page::Experiments,
             spec: draft.corrected().0,
             run: false,
-            view: String::new(),
+            ..link
         });
     };
     let place = Callback::new(move |points: Vec<[f64; 2]>| {
@@ -73,19 +69,20 @@ pub fn Explorer(
         <section class="card stack" id="environment" aria-label="A new environment">
             <div class="stack stack--tight">
                 <h2>"A new environment"</h2>
-                <p class="small muted" id="origin">{move || origin_text(answer.get().as_ref(), &question.get())}</p>
+                <p class="small muted" id="origin">{move || origin_text(answer.get().as_ref(), &question.get(), session.lacks_model())}</p>
             </div>
             <div class="explore">
                 <Parameters parameters=parameters setting=setting />
                 <div class="stack">
                     <div class="form">{sample_fields(spec, edit)}</div>
                     <Show when=move || is_field>
-                        <PointsLine spec=spec on_clear=move |()| place.run(Vec::new()) />
+                        <PointsLine spec=spec answer=answer on_points=place />
                     </Show>
                     <NoAnswer />
                 </div>
             </div>
             <Pictures answer=answer on_points=place />
+            <Planned answer=answer />
         </section>
         <Results answer=answer />
     }
@@ -114,9 +111,10 @@ fn sample_fields(
 fn PointsLine(
     /// The experiment.
     spec: Memo<Spec>,
-    /// Told to go back to random points.
-    #[prop(into)]
-    on_clear: Callback<()>,
+    /// What the model says.
+    answer: Memo<Option<Answer>>,
+    /// Told of other points; none for random ones.
+    on_points: Callback<Vec<[f64; 2]>>,
 ) -> impl IntoView {
     let count = Memo::new(move |_| spec.with(|spec| spec.points.len()));
     let text = move || match count.get() {
@@ -126,14 +124,51 @@ fn PointsLine(
             "Measured at {count} points of your own. Drag them, double-click to remove one."
         ),
     };
+    // With what was measured so far, and only once that has been answered.
+    let best = Memo::new(move |_| {
+        let answer = answer.get()?;
+        let fresh = spec.with(|spec| spec.points == answer.spec.points);
+        let (Some(plan), Some(Picture::Maps { mut points, .. }), true) =
+            (answer.plan, answer.picture, fresh)
+        else {
+            return None;
+        };
+        points.push(plan.next);
+        Some(points)
+    });
+    let measure = move |_| {
+        if let Some(points) = best.get_untracked() {
+            on_points.run(points);
+        }
+    };
     view! {
         <div class="row row--spread">
             <p class="small muted" id="points">{text}</p>
+            <button type="button" class="button button--quiet button--small" id="best-point"
+                disabled=move || best.with(Option::is_none) on:click=measure>"Best next point"</button>
             <Show when=move || { count.get() > 0 }>
                 <button type="button" class="button button--quiet button--small" id="random-points"
-                    on:click=move |_| on_clear.run(())>"Random points"</button>
+                    on:click=move |_| on_points.run(Vec::new())>"Random points"</button>
             </Show>
         </div>
+    }
+    .into_any()
+}
+
+/// What planned points gain over random ones.
+#[component]
+fn Planned(
+    /// What the model says.
+    answer: Memo<Option<Answer>>,
+) -> impl IntoView {
+    let curve = Memo::new(move |_| {
+        answer.with(|answer| Some(answer.as_ref()?.plan.as_ref()?.curve.clone()))
+    });
+    let chart = Signal::derive(move || plan_chart(&curve.get().unwrap_or_default()));
+    view! {
+        <Show when=move || curve.with(Option::is_some)>
+            <ChartView chart=chart />
+        </Show>
     }
     .into_any()
 }
@@ -142,7 +177,8 @@ fn PointsLine(
 #[component]
 fn NoAnswer() -> impl IntoView {
     let session = expect_context::<Session>();
-    let silent = move || session.no_answer.with(|why| !why.is_empty());
+    // The line under the heading says it already.
+    let silent = move || session.no_answer.with(|why| !why.is_empty()) && !session.lacks_model();
     view! {
         <Show when=silent>
             <Notice tone=Tone::Info title="No answer for these settings">
@@ -153,16 +189,26 @@ fn NoAnswer() -> impl IntoView {
     .into_any()
 }
 
-fn origin_text(answer: Option<&Answer>, asked: &Spec) -> String {
-    match answer {
-        None => "Loading a model that came with the site …".to_owned(),
-        Some(answer) if !answer.spec.trains_like(asked) => {
-            "Shown is a model of other settings; press Train for one of these.".to_owned()
+fn origin_text(answer: Option<&Answer>, asked: &Spec, lacks_model: bool) -> &'static str {
+    let Some(answer) = answer else {
+        return match lacks_model {
+            true => "No model of these settings yet; press Train.",
+            false => "Loading a model that came with the site …",
+        };
+    };
+    match answer.origin {
+        _ if lacks_model || !answer.spec.trains_like(asked) => {
+            "Shown is a model of other settings; press Train for one of these."
         }
-        Some(Answer {
-            origin: Origin::Shipped,
-            ..
-        }) => "Answers a model that came with the site, trained with these settings. Move anything: it adapts at once. Press Train to make your own.".to_owned(),
-        Some(_) => "Answers the model that you trained. Move anything: it adapts at once.".to_owned(),
+        Origin::Shipped => {
+            "Answers a model that came with the site, trained with these settings. Move anything: it adapts at once. Press Train to make your own."
+        }
+        Origin::Trained => "Answers the model that you trained. Move anything: it adapts at once.",
+        Origin::File if answer.picture.is_none() => {
+            "Shown is what the file says. It came without its model; press Train to make one."
+        }
+        Origin::File => {
+            "Answers the model of the file that you opened. Move anything: it adapts at once."
+        }
     }
 }

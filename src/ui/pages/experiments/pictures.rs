@@ -1,11 +1,11 @@
 //! Truth and predictions to look at: maps of a field, or inputs of a robot over time.
 
-use leptos::prelude::*;
+use leptos::{html::Canvas, prelude::*};
 
 use crate::{
     charts::{Axis, Chart, FieldChart, Hue, LineChart, Series, number::short},
     experiments::explore::{Answer, Map, Picture},
-    ui::components::{ChartView, FieldCanvas},
+    ui::components::{ChartTools, ChartView, FieldCanvas},
 };
 
 /// What a field's map shows.
@@ -80,23 +80,36 @@ fn Maps(
         chart(Shown::FewShot),
         chart(Shown::ZeroShot),
     );
+    let tools = |field: Signal<FieldChart>, canvas: NodeRef<Canvas>| {
+        let chart = Signal::derive(move || {
+            Chart::Field(FieldChart {
+                points: points.get(),
+                ..field.get()
+            })
+        });
+        view! { <ChartTools chart=chart canvas=canvas /> }
+    };
+    let [first, second, third] = [(); 3].map(|()| NodeRef::<Canvas>::new());
     let zero_shot = zero_shot.then(|| {
         view! {
             <figure class="map">
-                <FieldCanvas field=zero label=words(zero) />
+                <FieldCanvas field=zero label=words(zero) canvas=third />
                 <figcaption>"Predicted from the parameters φ alone"</figcaption>
+                {tools(zero, third)}
             </figure>
         }
     });
     view! {
         <div class="maps">
             <figure class="map">
-                <FieldCanvas field=truth points=points on_points=on_points label=words(truth) />
+                <FieldCanvas field=truth points=points on_points=on_points label=words(truth) canvas=first />
                 <figcaption>"True field, and where it is measured"</figcaption>
+                {tools(truth, first)}
             </figure>
             <figure class="map">
-                <FieldCanvas field=few points=points label=words(few) />
+                <FieldCanvas field=few points=points label=words(few) canvas=second />
                 <figcaption>"Predicted from the measurements"</figcaption>
+                {tools(few, second)}
             </figure>
             {zero_shot}
         </div>

@@ -9,7 +9,9 @@ use crate::{
     },
     ui::{
         components::{ChartView, DataTable},
-        figures::{identified_table, prediction_chart, tracking_chart},
+        figures::{
+            conditioning_text, identified_chart, identified_table, prediction_chart, tracking_chart,
+        },
         pages::experiments::motion_view::MotionView,
     },
 };
@@ -48,15 +50,29 @@ fn Found(
             None => prediction_chart("", &Adaptation::default()),
         })
     });
+    let identified = Signal::derive(move || {
+        answer.with(|answer| match answer {
+            Some(answer) => identified_chart(&answer.spec.method, &answer.adaptation.identified),
+            None => identified_chart("", &[]),
+        })
+    });
+    let is_identified = Memo::new(move |_| {
+        let some = |answer: &Answer| !answer.adaptation.identified.is_empty();
+        answer.with(|answer| answer.as_ref().is_some_and(some))
+    });
     let shots = move || adaptation().map_or(0, |adaptation| adaptation.shots);
     view! {
         <section class="card stack" id="results" aria-label="Results">
             <h2>"Found out from " {shots} " samples"</h2>
             {move || adaptation().map(|found| view! {
                 <IdentifiedTable identified=found.identified.clone() />
+                <p class="small muted" id="conditioning">{conditioning_text(&found)}</p>
                 <ErrorList adaptation=found />
             })}
-            <ChartView chart=chart />
+            <div class="grid grid--wide">
+                <Show when=move || is_identified.get()><ChartView chart=identified /></Show>
+                <ChartView chart=chart />
+            </div>
         </section>
     }
     .into_any()
@@ -124,15 +140,19 @@ pub fn ErrorList(
     adaptation: Adaptation,
 ) -> impl IntoView {
     let unit = squared(&adaptation.target.1);
-    let line = move |name: &'static str, error: ErrorSize| {
-        let text = format!("{:.2e} {unit}", error.mse);
-        let share = format!("{:.2e} of the mean squared target", error.normalised);
+    let readout = move |name: &'static str, mse: f64, share: String| {
+        let text = format!("{mse:.2e} {unit}");
         view! { <div class="readout"><dt>{name}</dt><dd title=share>{text}</dd></div> }
+    };
+    let line = |name: &'static str, error: ErrorSize| {
+        let share = format!("{:.2e} of the mean squared target", error.normalised);
+        readout(name, error.mse, share)
     };
     view! {
         <dl class="readouts" id="errors">
             {line("Mean squared error", adaptation.few_shot)}
             {adaptation.zero_shot.map(|error| line("From the true parameters, no sample", error))}
+            {adaptation.floor.map(|mse| readout("Noise floor", mse, "What the noise leaves to a perfect model".to_owned()))}
         </dl>
     }
     .into_any()

@@ -1,17 +1,13 @@
-//! Train, cancel, progress, the loss, and the link to share.
+//! Train, cancel, progress and the loss.
 
 use leptos::prelude::*;
 
 use crate::{
     engine::protocol::{DeviceUsed, Progress},
-    experiments::{
-        link::{Link, Page},
-        spec::Spec,
-    },
+    experiments::spec::Spec,
     ui::{
-        components::{ChartView, Notice, ProgressBar, ShareBox, Tone},
+        components::{ChartView, Notice, ProgressBar, Tone},
         figures::loss_chart,
-        route::Route,
         session::{Session, Status},
     },
 };
@@ -68,30 +64,6 @@ pub fn RunPanel(
     .into_any()
 }
 
-/// The link to this experiment.
-#[component]
-pub fn SharePanel(
-    /// The experiment.
-    spec: Memo<Spec>,
-) -> impl IntoView {
-    let address = move || {
-        Route::address(&Link {
-            page: Page::Experiments,
-            spec: spec.get(),
-            run: true,
-            view: String::new(),
-        })
-    };
-    view! {
-        <section class="card stack stack--tight" id="share" aria-label="Share">
-            <h2>"Share"</h2>
-            <p class="small muted">"The link holds every setting and the seed: whoever opens it gets the same run."</p>
-            <ShareBox link=Signal::derive(address) />
-        </section>
-    }
-    .into_any()
-}
-
 fn status_text(status: &Status) -> String {
     match status {
         Status::Idle => "Ready. Training runs on your machine.".to_owned(),
@@ -116,6 +88,9 @@ fn done_text(
         step, steps, loss, ..
     }: Progress,
 ) -> String {
+    if loss.is_nan() {
+        return format!("step {step} of {steps}");
+    }
     format!("step {step} of {steps} · loss {loss:.2e}")
 }
 

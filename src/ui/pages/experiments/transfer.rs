@@ -1,13 +1,15 @@
-//! A run as a file: save it, save its model, open one again.
+//! A result as a file: save it, save its model, open either again.
 
 use leptos::{prelude::*, task::spawn_local};
 use web_sys::File;
 
 use crate::{
     experiments::{
+        explore::{self, Answer, Origin},
         link::{Link, Page},
         report::Report,
-        saved,
+        saved::{self, Saved},
+        spec::Spec,
     },
     ui::{
         browser,
@@ -17,51 +19,44 @@ use crate::{
     },
 };
 
-/// Saves and opens runs.
+/// Ending of the files that hold a model alone.
+const MODEL: &str = "safetensors";
+
+/// Saves and opens results and models.
 #[component]
-pub fn Transfer() -> impl IntoView {
+pub fn Transfer(
+    /// The experiment.
+    spec: Memo<Spec>,
+) -> impl IntoView {
     let session = expect_context::<Session>();
     let route = expect_context::<Route>();
     let problem = RwSignal::new(String::new());
-    let none = move || session.report.with(Option::is_none);
-    let no_weights = move || session.weights.with(Vec::is_empty);
-    let save_run = move |_| {
-        session.report.with_untracked(|report| {
-            if let Some(Ok(text)) = report.as_ref().map(|r| saved::write(r, &browser::name())) {
-                browser::save_text(
-                    &file_name(report.as_ref(), "json"),
-                    "application/json",
-                    &text,
-                );
-            }
-        });
+    let answer = Memo::new(move |_| spec.with(|spec| session.answer_for(spec)));
+    let none = move || answer.with(Option::is_none);
+    let no_model = move || {
+        let has = |answer: &Answer| {
+            answer.origin == Origin::Shipped || session.model(&answer.spec).is_some()
+        };
+        answer.with(|answer| !answer.as_ref().is_some_and(has))
     };
-    let save_weights = move |_| {
-        let name = session
-            .report
-            .with_untracked(|r| file_name(r.as_ref(), "safetensors"));
-        let kind = "application/octet-stream";
-        session
-            .weights
-            .with_untracked(|bytes| browser::save(&name, kind, bytes));
+    let save = move |ending: &'static str| {
+        if let Some(answer) = answer.get_untracked() {
+            spawn_local(async move { save(session, &answer, ending).await });
+        }
+    };
+    let tell = move |file: String, why: String| {
+        problem.try_set(format!("{file} was not opened: {why}"));
     };
     let open = move |file: File| {
         problem.set(String::new());
         spawn_local(async move {
-            let read = browser::read_text(&file).await;
-            match read.and_then(|text| saved::read::<Report>(&text).map_err(|e| e.to_string())) {
-                Ok(report) => {
-                    let spec = report.spec.clone();
-                    session.show(report, Vec::new());
-                    let page = Page::Experiments;
-                    route.replace(Link {
-                        page,
-                        spec,
-                        run: false,
-                        view: String::new(),
-                    });
-                }
-                Err(error) => problem.set(format!("{} was not opened: {error}", file.name())),
+            let name = file.name();
+            let then = {
+                let name = name.clone();
+                move |why| tell(name.clone(), why)
+            };
+            if let Err(why) = open_file(session, route, &file, then).await {
+                tell(name, why);
             }
         });
     };
@@ -70,12 +65,12 @@ pub fn Transfer() -> impl IntoView {
             <h2>"Files"</h2>
             <div class="row">
                 <button type="button" class="button button--quiet button--small" id="save-run" disabled=none
-                    on:click=save_run>"Save run (JSON)"</button>
-                <button type="button" class="button button--quiet button--small" id="save-weights"
-                    disabled=no_weights on:click=save_weights>"Save model (safetensors)"</button>
+                    on:click=move |_| save("json")>"Save result (JSON)"</button>
+                <button type="button" class="button button--quiet button--small" id="save-weights" disabled=no_model
+                    on:click=move |_| save(MODEL)>"Save model (safetensors)"</button>
             </div>
-            <DropZone id="open-run" label="Open a saved run" accept=".json,application/json" on_file=open>
-                <p class="small muted">"Drop a saved run here to see it again."</p>
+            <DropZone id="open-run" label="Open a result or a model" accept=".json,application/json,.safetensors" on_file=open>
+                <p class="small muted">"Drop a saved result here to see it again, or a model that was trained with the settings of this page."</p>
             </DropZone>
             <Show when=move || problem.with(|p| !p.is_empty())>
                 <Notice tone=Tone::Error title=problem on_close=move |()| problem.set(String::new()) />
@@ -85,12 +80,76 @@ pub fn Transfer() -> impl IntoView {
     .into_any()
 }
 
-fn file_name(report: Option<&Report>, ending: &str) -> String {
-    let title = report.map_or(String::new(), |report| {
-        format!(
-            "{} {} {}",
-            report.spec.system, report.spec.method, report.spec.seed
-        )
+/// Saves what is on the page, or only its model.
+async fn save(session: Session, answer: &Answer, ending: &str) {
+    let spec = &answer.spec;
+    let weights = match (session.model(spec), explore::shipped_file(spec)) {
+        (Some(weights), _) => weights,
+        (None, Some(file)) if answer.origin == Origin::Shipped => {
+            browser::fetch_bytes(&file).await.unwrap_or_default()
+        }
+        _ => Vec::new(),
+    };
+    let title = format!("{} {} {}", spec.system, spec.method, spec.seed);
+    let name = browser::file_name(&title, ending);
+    if ending == MODEL {
+        return browser::save(&name, "application/octet-stream", &weights);
+    }
+    let trained = session.runs.with_untracked(|runs| {
+        let fits = |run: &&Report| spec.trains_like(&run.spec);
+        runs.iter().rev().find(fits).cloned()
     });
-    browser::file_name(&title, ending)
+    let report = answer.report(trained.as_ref());
+    if let Ok(text) = saved::write(&report, &weights, &browser::name()) {
+        browser::save_text(&name, "application/json", &text);
+    }
+}
+
+/// Opens a file; `refused` hears of a model that the engine does not take.
+async fn open_file(
+    session: Session,
+    route: Route,
+    file: &File,
+    refused: impl Fn(String) + 'static,
+) -> Result<(), String> {
+    if file.name().ends_with(MODEL) {
+        let spec = route.link_untracked().spec;
+        let weights = browser::read_bytes(file).await?;
+        session.adopt(
+            spec.clone(),
+            weights,
+            Origin::File,
+            move |outcome| match outcome {
+                Ok(()) => session.ask(spec.clone()),
+                Err(why) => refused(why),
+            },
+        );
+        return Ok(());
+    }
+    let text = browser::read_text(file).await?;
+    let Saved { report, weights } = saved::read::<Report>(&text).map_err(|e| e.to_string())?;
+    let show = move |report: &Report, weights: &[u8]| {
+        session.show(report.clone(), weights.to_vec(), Origin::File);
+        route.replace(Link {
+            page: Page::Experiments,
+            spec: report.spec.clone(),
+            run: false,
+            ..route.link_untracked()
+        });
+    };
+    if weights.0.is_empty() {
+        show(&report, &[]);
+        return Ok(());
+    }
+    let (spec, weights) = (report.spec.clone(), weights.0);
+    session.adopt(
+        spec,
+        weights.clone(),
+        Origin::File,
+        move |outcome| match outcome {
+            Ok(()) => show(&report, &weights),
+            Err(why) => refused(why),
+        },
+    );
+    Ok(())
 }

@@ -4,23 +4,21 @@ use leptos::prelude::*;
 
 use crate::{
     charts::{FieldChart, number::short},
-    experiments::{link::Link, spec::Draft},
     systems::SystemError,
     ui::{
         browser::Throttle,
         components::{FieldCanvas, Notice, Tone},
+        pages::gallery::charges::{ChargeButtons, Charges},
         route::Route,
         stage::map::Source,
     },
 };
 
-/// Most changes of the link in a second; browsers refuse more than a few.
-const WRITES: f64 = 3.0;
 /// Most solutions in a second.
 const SOLUTIONS: f64 = 20.0;
 
-/// A potential map with field lines. Charges can be dragged; what is not possible is explained
-/// while the last possible picture stays.
+/// A potential map with field lines. Charges can be dragged, added and removed; what is not possible
+/// is explained while the last possible picture stays.
 #[component]
 pub fn FieldStage(
     /// Name of the system.
@@ -28,7 +26,9 @@ pub fn FieldStage(
     /// The parameters φ.
     phi: RwSignal<Vec<f64>>,
 ) -> impl IntoView {
-    match Source::by_name(name) {
+    let route = expect_context::<Route>();
+    let linked = route.link_untracked().spec.places.clone();
+    match Source::new(name, &linked) {
         Ok(source) => view! { <Map source=source phi=phi /> }.into_any(),
         Err(error) => view! { <Notice tone=Tone::Error title=error.to_string() /> }.into_any(),
     }
@@ -41,13 +41,8 @@ fn Map(
     /// The parameters φ.
     phi: RwSignal<Vec<f64>>,
 ) -> impl IntoView {
-    let route = expect_context::<Route>();
-    let first = source.places();
-    let has_charges = !first.is_empty();
-    let linked = route.link_untracked().spec.places.clone();
-    let moved_before = linked.len() == first.len();
-    let places = RwSignal::new(if moved_before { linked } else { first.clone() });
-    write_into_link(route, places, first.clone());
+    let charges = (!source.usual_places().is_empty()).then(|| Charges::follow(&source, phi));
+    let places = charges.as_ref().map(|charges| charges.places);
     let domain = source.window();
     let chart = RwSignal::new(FieldChart {
         domain,
@@ -65,10 +60,15 @@ fn Map(
     let throttle = Throttle::new(SOLUTIONS);
     Effect::new(move || {
         phi.track();
-        places.track();
+        if let Some(places) = places {
+            places.track();
+        }
         throttle.run(move || {
-            let (Some(phi), Some(places)) = (phi.try_get_untracked(), places.try_get_untracked())
-            else {
+            let places = match places {
+                Some(places) => places.try_get_untracked(),
+                None => Some(Vec::new()),
+            };
+            let (Some(phi), Some(places)) = (phi.try_get_untracked(), places) else {
                 return;
             };
             source.try_with_value(|source| show(source.map(&phi, &places)));
@@ -76,73 +76,36 @@ fn Map(
     });
     let refused = Signal::derive(move || problem.with(|problem| !problem.is_empty()));
     let label = Signal::derive(move || chart.with(words));
-    let moved = move |points: Vec<[f64; 2]>| {
-        // To the millimetre: nobody points more exactly.
-        let rounded = |point: [f64; 2]| point.map(|x| (1e3 * x).round() / 1e3);
-        let points: Vec<_> = points.into_iter().map(rounded).collect();
-        if places.with_untracked(|places| places.len() == points.len() && *places != points) {
-            places.set(points);
-        }
-    };
-    let canvas = if has_charges {
-        view! { <FieldCanvas field=chart points=places on_points=moved movable=true hidden=Signal::derive(move || !refused.get()) label=label /> }
-            .into_any()
-    } else {
-        view! { <FieldCanvas field=chart label=label /> }.into_any()
-    };
-    view! {
-        {canvas}
-        <Show when=move || refused.get() && has_charges>
-            <Notice tone=Tone::Warn title="Not possible; the last possible picture stays">
-                <p>{problem}</p>
-            </Notice>
-        </Show>
-        <div class="row row--spread">
-            <Scale chart=chart />
-            <Show when=move || has_charges>
-                <button type="button" class="button button--quiet button--small" id="reset"
-                    on:click={
-                        let first = first.clone();
-                        move |_| places.set(first.clone())
-                    }>"Charges back"</button>
-            </Show>
-        </div>
-        <p class="small muted">
-            {if has_charges {
-                "Lines of the field run from positive to negative charges. Drag the charges, or press Enter to choose one and move it with the arrow keys."
-            } else {
-                "Lines of the field run from the positive to the negative plate. Solved on 150 × 100 nodes whenever a slider moves."
-            }}
-        </p>
-    }
-    .into_any()
-}
-
-/// Keeps the places in the link; the usual ones are left out.
-fn write_into_link(route: Route, places: RwSignal<Vec<[f64; 2]>>, usual: Vec<[f64; 2]>) {
-    let throttle = Throttle::new(WRITES);
-    Effect::new(move |before: Option<()>| {
-        places.track();
-        if before.is_none() {
-            return;
-        }
-        let usual = usual.clone();
-        throttle.run(move || {
-            let Some(places) = places.try_get_untracked() else {
-                return;
-            };
-            let link = route.link_untracked();
-            let places = if places == usual { Vec::new() } else { places };
-            let draft = Draft {
-                places,
-                ..Draft::from(link.spec.clone())
-            };
-            // Impossible places stay out of the link.
-            if let Ok(spec) = draft.check() {
-                route.replace(Link { spec, ..link });
+    match charges {
+        Some(charges) => {
+            let moved = move |points| charges.drag(points);
+            view! {
+                <FieldCanvas field=chart points=charges.places on_points=moved movable=true
+                    hidden=Signal::derive(move || !refused.get()) label=label />
+                <Show when=move || refused.get()>
+                    <Notice tone=Tone::Warn title="Not possible; the last possible picture stays">
+                        <p>{problem}</p>
+                    </Notice>
+                </Show>
+                <div class="row row--spread">
+                    <Scale chart=chart />
+                    <ChargeButtons charges=charges source=source refused=refused />
+                </div>
+                <p class="small muted">
+                    "Lines of the field run from positive to negative charges. Drag the charges, or press Enter to choose one and move it with the arrow keys. A negative φ makes a negative charge."
+                </p>
             }
-        });
-    });
+            .into_any()
+        }
+        None => view! {
+            <FieldCanvas field=chart label=label />
+            <div class="row row--spread"><Scale chart=chart /></div>
+            <p class="small muted">
+                "Lines of the field run from the positive to the negative plate. Solved on 150 × 100 nodes whenever a slider moves."
+            </p>
+        }
+        .into_any(),
+    }
 }
 
 /// What the colours stand for.

@@ -33,7 +33,7 @@ pub fn RobotStage(
 ) -> impl IntoView {
     let about = system.description();
     let (name, title, unit) = (about.name, about.title, about.target.unit);
-    let choice = DriveChoice::new(name);
+    let choice = DriveChoice::follow(name);
     let play = Play::new(system, phi, choice);
     let Play {
         running,

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Most changes of the link in a second; browsers refuse more than a few.
-const WRITES: f64 = 3.0;
+pub const WRITES: f64 = 3.0;
 
 /// The parameters φ of one system.
 #[derive(Clone, Copy)]
@@ -89,14 +89,18 @@ impl Setting {
         }
     }
 
-    /// The experiment on this system and these parameters.
+    /// The experiment on this system and these parameters. Charges need a weight each.
     pub fn experiment(self) -> impl Fn() -> String + Clone {
         move || {
+            let mut draft = Draft::from(self.route.link().spec);
+            if !draft.places.is_empty() {
+                draft.rank = draft.places.len();
+            }
             Link {
                 page: Page::Experiments,
+                spec: draft.corrected().0,
                 run: false,
                 view: String::new(),
-                ..self.route.link()
             }
             .write()
         }

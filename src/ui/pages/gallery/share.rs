@@ -11,7 +11,7 @@ pub fn SharePanel() -> impl IntoView {
     view! {
         <section class="card stack stack--tight" id="share" aria-label="Share">
             <h3>"Share"</h3>
-            <p class="small muted">"The link holds the system and its parameters."</p>
+            <p class="small muted">"The link holds the system and all that you have set."</p>
             <ShareBox link=Signal::derive(move || Route::address(&route.link())) />
         </section>
     }

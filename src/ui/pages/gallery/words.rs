@@ -25,7 +25,8 @@ pub fn about(name: &str) -> &'static str {
         }
         _ => {
             "The potential of point charges, measured inside the marked rectangle. It is linear in the charges φ, \
-             whatever their places. Drag a charge anywhere outside the rectangle."
+             whatever their places. Drag a charge anywhere outside the rectangle, and add or remove some: there can \
+             be one to eight."
         }
     }
 }

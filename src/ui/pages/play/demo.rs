@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use gloo::events::EventListener;
 use leptos::prelude::*;
 
 use crate::{
@@ -10,7 +11,15 @@ use crate::{
         protocol::{Event, Work},
     },
     experiments::live::{Command, LaneTick, MASSES, Tick},
-    ui::{browser, canvas::Trail, pages::play::picture},
+    ui::{
+        browser,
+        canvas::Trail,
+        pages::play::{
+            picture,
+            setting::{self, Setting},
+        },
+        route::Route,
+    },
 };
 
 /// Steps of the demonstration between two points of the chart.
@@ -70,25 +79,52 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// Starts in a worker. A visitor who prefers reduced motion starts it by hand.
+    /// Starts in a worker, as the link says. A visitor who prefers reduced motion starts it by hand.
     pub fn start() -> Self {
+        let route = expect_context::<Route>();
+        let Setting {
+            mass,
+            speed,
+            paused,
+        } = Setting::read(&route.link_untracked().view);
         let demo = Self {
             engine: StoredValue::new_local(Engine::default()),
             tick: RwSignal::default(),
             history: RwSignal::default(),
             seconds_a_tick: RwSignal::default(),
-            mass: RwSignal::new(MASSES[0]),
-            paused: RwSignal::new(browser::reduced_motion()),
-            speed: RwSignal::new(1.0),
+            mass: RwSignal::new(mass),
+            paused: RwSignal::new(paused),
+            speed: RwSignal::new(speed),
             problem: RwSignal::default(),
             trails: StoredValue::new(picture::trails()),
             count: StoredValue::new((0, false)),
         };
         demo.launch();
+        setting::follow(route, demo);
+        let seen = move |_: &web_sys::Event| demo.send_paused();
+        // Listens for as long as the page is there.
+        StoredValue::new_local(EventListener::new(&document(), "visibilitychange", seen));
         on_cleanup(move || {
             demo.engine.try_with_value(Engine::close);
         });
         demo
+    }
+
+    /// What a link holds of it.
+    pub fn setting(self) -> Setting {
+        Setting {
+            mass: self.mass.get(),
+            speed: self.speed.get(),
+            paused: self.paused.get(),
+        }
+    }
+
+    /// Takes over what a link says.
+    pub fn set(self, setting: Setting) {
+        self.set_mass(setting.mass);
+        self.set_speed(setting.speed);
+        self.paused.set(setting.paused);
+        self.send_paused();
     }
 
     /// Starts the engine, also again after it has failed.
@@ -101,7 +137,7 @@ impl Demo {
     fn hear(self, event: Event) {
         match event {
             Event::Started { .. } => {
-                self.send(Command::Paused(self.paused.get_untracked()));
+                self.send_paused();
                 self.send(Command::Speed(self.speed.get_untracked()));
                 self.send(Command::CartMass(self.mass.get_untracked()));
                 self.send(Command::Step(1));
@@ -179,7 +215,14 @@ impl Demo {
     /// Stops the clock or lets it run.
     pub fn toggle(self) {
         self.paused.update(|paused| *paused = !*paused);
-        self.send(Command::Paused(self.paused.get_untracked()));
+        self.send_paused();
+    }
+
+    /// Nobody looks at a hidden tab, so the clock stands there too.
+    fn send_paused(self) {
+        if let Some(paused) = self.paused.try_get_untracked() {
+            self.send(Command::Paused(paused || document().hidden()));
+        }
     }
 
     /// Sets the multiple of real time.

@@ -9,13 +9,13 @@ use crate::{
     },
     ui::{
         components::{ChartView, Notice, Readout, RobotCanvas, Segmented, Slider, Tone},
-        entry::Range,
         pages::play::demo::Demo,
     },
 };
 
 mod demo;
 mod picture;
+mod setting;
 
 /// The front page.
 #[component]
@@ -62,7 +62,7 @@ fn Stage(
             <Bar demo />
         </section>
         <Slider label="Cart mass" unit="kg" value=demo.mass on_input=move |mass| demo.set_mass(mass)
-            range=Range { min: 0.75, max: 3.5, whole: false } step=0.05
+            range=setting::MASS step=0.05
             hint=format!("It starts with {} kg; the models were trained with 1 and 2 kg", MASSES[0]) />
         <Show when=move || demo.problem.with(|problem| !problem.is_empty())>
             <Notice tone=Tone::Error title=demo.problem>
@@ -110,8 +110,7 @@ fn Bar(
     /// The demonstration.
     demo: Demo,
 ) -> impl IntoView {
-    let speeds = [("0.25", "¼ ×"), ("1", "1 ×"), ("4", "4 ×")]
-        .map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let speeds = setting::SPEEDS.map(|(speed, text)| (speed.to_string(), text.to_owned()));
     let set_speed = move |name: String| {
         if let Ok(speed) = name.parse() {
             demo.set_speed(speed)

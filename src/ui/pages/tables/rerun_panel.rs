@@ -5,16 +5,17 @@ use leptos::prelude::*;
 use crate::{
     experiments::{
         compare::{Results, method_title, short_title},
+        record::Record,
         rerun::Rerun,
     },
-    learners::METHODS,
+    learners::{self, METHODS},
     ui::{
-        components::{DataTable, ProgressBar},
+        components::{DataTable, Notice, ProgressBar, SelectField, Tone},
         reruns::{Entry, Reruns, Stage},
     },
 };
 
-/// Buttons for a method, a system and everything; progress; the comparison.
+/// Buttons for a method, a cell, a system and everything; progress; the comparison.
 #[component]
 pub fn RerunPanel(
     /// The system in view.
@@ -23,17 +24,13 @@ pub fn RerunPanel(
     results: StoredValue<Results>,
 ) -> impl IntoView {
     let reruns = expect_context::<Reruns>();
-    let trained: Vec<&'static str> = METHODS
-        .iter()
-        .filter(|method| method.name == method.trained_as)
-        .map(|method| method.name)
-        .collect();
-    let button = |name: &'static str| {
+    let run = move |systems: &[&str], method: Option<&str>| {
+        let plans = systems.iter().flat_map(|name| plan(results, name, method));
+        reruns.start(plans.collect());
+    };
+    let button = move |name: &'static str| {
         let label = format!("Run {} again", method_title(name));
-        let click = move |_| {
-            let plan = results.with_value(|all| plan(all, &system.get_untracked(), Some(name)));
-            reruns.start(plan);
-        };
+        let click = move |_| run(&[&system.get_untracked()], Some(name));
         view! {
             <button type="button" class="button button--quiet button--small" aria-label=label on:click=click>
                 <span class=format!("swatch hue--{name}")></span>{method_title(name)}
@@ -41,19 +38,7 @@ pub fn RerunPanel(
         }
         .into_any()
     };
-    let all_of_system = move |_| {
-        reruns.start(results.with_value(|all| plan(all, &system.get_untracked(), None)));
-    };
-    let everything = move |_| {
-        let plans = results.with_value(|all| {
-            let systems = all.systems();
-            systems
-                .into_iter()
-                .flat_map(|name| plan(all, name, None))
-                .collect()
-        });
-        reruns.start(plans);
-    };
+    let everything = move |_| run(&results.with_value(Results::systems), None);
     let found = move || {
         let name = system.get();
         let records: Vec<_> = reruns
@@ -74,9 +59,10 @@ pub fn RerunPanel(
                     "Processors round differently, so the last digits may differ."
                 </p>
             </div>
-            <div class="row" role="group" aria-label="Methods">{trained.into_iter().map(button).collect::<Vec<_>>()}</div>
+            <div class="row" role="group" aria-label="Methods">{trained().map(button).collect::<Vec<_>>()}</div>
+            {move || view! { <OneCell system=system.get() results /> }}
             <div class="row">
-                <button type="button" class="button button--primary" on:click=all_of_system>
+                <button type="button" class="button button--primary" on:click=move |_| run(&[&system.get_untracked()], None)>
                     {move || format!("Whole table of {}", short_title(&system.get()))}
                 </button>
                 <button type="button" class="button button--quiet" on:click=everything>"Every table"</button>
@@ -89,34 +75,87 @@ pub fn RerunPanel(
                     entries.iter().map(line).collect::<Vec<_>>()
                 })}</ul>
             </Show>
+            <Show when=move || reruns.not_kept.with(|p| !p.is_empty())>
+                <Notice tone=Tone::Warn title=reruns.not_kept />
+            </Show>
             {found}
         </section>
     }
     .into_any()
 }
 
-/// The trainings of a system, all or those of one method, with the committed seed and noises.
-fn plan(results: &Results, system: &str, method: Option<&str>) -> Vec<Rerun> {
-    let seed = results.of(system).next().map_or(0, |record| record.seed);
-    let mut noises: Vec<f64> = Vec::new();
-    for record in results.of(system) {
-        if !noises.contains(&record.noise) {
-            noises.push(record.noise);
-        }
+/// A choice of one cell, and a button.
+#[component]
+fn OneCell(
+    /// The system in view.
+    system: String,
+    /// The committed figures.
+    results: StoredValue<Results>,
+) -> impl IntoView {
+    let reruns = expect_context::<Reruns>();
+    let records: Vec<Record> = results.with_value(|all| all.of(&system).cloned().collect());
+    let name = |(place, record): (usize, &Record)| (place.to_string(), cell_title(record));
+    let options = records.iter().enumerate().map(name).collect();
+    let chosen = RwSignal::new("0".to_owned());
+    let click = move |_| {
+        let place: usize = chosen.with_untracked(|name| name.parse().unwrap_or_default());
+        let Some(record) = records.get(place) else {
+            return;
+        };
+        let trained_as = learners::method(&record.method).map(|method| method.trained_as);
+        reruns.start(vec![Rerun {
+            method: trained_as.unwrap_or_default().to_owned(),
+            only: Some((record.method.clone(), record.shots, record.noise)),
+            ..rerun(results, &record.system)
+        }]);
+    };
+    view! {
+        <div class="row">
+            <SelectField id="rerun-cell" label="One cell" options value=chosen on_change=move |name| chosen.set(name) />
+            <button type="button" class="button button--quiet" id="rerun-one" on:click=click>"Run this cell again"</button>
+        </div>
     }
-    METHODS
-        .iter()
-        .filter(|m| m.name == m.trained_as && method.is_none_or(|name| name == m.name))
-        .filter(|m| results.of(system).any(|record| record.method == m.name))
-        .map(|m| Rerun {
-            system: system.to_owned(),
-            method: m.name.to_owned(),
-            noises: noises.clone(),
-            trials: None,
-            steps: None,
-            seed,
-        })
-        .collect()
+    .into_any()
+}
+
+fn cell_title(record: &Record) -> String {
+    let noise = if record.noise > 0.0 {
+        format!(", noise {}", record.noise)
+    } else {
+        String::new()
+    };
+    let method = method_title(&record.method);
+    format!("{method}, {} shots{noise}", record.shots)
+}
+
+/// Names of the methods that are trained.
+fn trained() -> impl Iterator<Item = &'static str> {
+    let methods = METHODS.iter().filter(|method| !method.zero_shot);
+    methods.map(|method| method.name)
+}
+
+/// The trainings of a system, all or those of one method.
+fn plan(results: StoredValue<Results>, system: &str, method: Option<&str>) -> Vec<Rerun> {
+    let wanted = trained().filter(|name| method.is_none_or(|method| method == *name));
+    let of = |name: &str| Rerun {
+        method: name.to_owned(),
+        ..rerun(results, system)
+    };
+    wanted.map(of).collect()
+}
+
+/// A rerun with the committed seed and otherwise as in the table.
+fn rerun(results: StoredValue<Results>, system: &str) -> Rerun {
+    let seed = results.with_value(|all| all.of(system).next().map(|record| record.seed));
+    Rerun {
+        system: system.to_owned(),
+        method: String::new(),
+        noises: Vec::new(),
+        trials: None,
+        only: None,
+        steps: None,
+        seed: seed.unwrap_or_default(),
+    }
 }
 
 fn line((rerun, stage): &Entry) -> AnyView {
@@ -127,10 +166,15 @@ fn line((rerun, stage): &Entry) -> AnyView {
         Stage::Done => "done".to_owned(),
         Stage::Stopped(why) => why.clone(),
     };
+    let method = method_title(rerun.only.as_ref().map_or(&rerun.method, |cell| &cell.0));
+    let shots = rerun
+        .only
+        .as_ref()
+        .map(|cell| format!(", {} shots", cell.1));
     let name = format!(
-        "{}, {}",
+        "{}, {method}{}",
         short_title(&rerun.system),
-        method_title(&rerun.method)
+        shots.unwrap_or_default()
     );
     view! { <li><span>{name}</span><span class="muted">{text}</span></li> }.into_any()
 }

@@ -6,12 +6,14 @@ use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
     control::reference::Reference,
+    experiments::link::Link,
     systems::{cartpole::Cartpole, trajectories::Sine},
     ui::{
-        browser,
+        browser::{self, Throttle},
         components::{Segmented, Slider},
-        entry::Range,
-        stage::Drive,
+        pages::gallery::setting::WRITES,
+        route::Route,
+        stage::{Drive, Push, push::PERIODS},
     },
 };
 
@@ -22,28 +24,45 @@ type Inputs = Option<Arc<Vec<f64>>>;
 #[derive(Clone, Copy)]
 pub struct DriveChoice {
     robot: &'static str,
-    kind: RwSignal<String>,
-    amplitude: RwSignal<f64>,
-    period: RwSignal<f64>,
+    route: Route,
+    push: RwSignal<Push>,
     swing_up: RwSignal<Inputs>,
 }
 
 impl DriveChoice {
-    /// The input that a robot has at first.
-    pub fn new(robot: &'static str) -> Self {
-        let (kind, amplitude, period) = match robot {
-            "pendulum" => ("sine", 1.0, 3.0),
-            _ => ("swing-up", 5.0, 2.0),
-        };
+    /// Reads the input from the link, follows it, and writes changes into it.
+    pub fn follow(robot: &'static str) -> Self {
+        let route = expect_context::<Route>();
+        let linked = Memo::new(move |_| Push::read(robot, &route.link().view));
         let choice = Self {
             robot,
-            kind: RwSignal::new(kind.to_owned()),
-            amplitude: RwSignal::new(amplitude),
-            period: RwSignal::new(period),
+            route,
+            push: RwSignal::new(linked.get_untracked()),
             swing_up: RwSignal::new(None),
         };
+        let push = choice.push;
+        Effect::new(move || {
+            let linked = linked.get();
+            if push.with_untracked(|push| push.write(robot) != linked.write(robot)) {
+                push.set(linked);
+            }
+        });
+        let throttle = Throttle::new(WRITES);
+        Effect::new(move || {
+            if push.with(|push| push.write(robot)) != linked.get_untracked().write(robot) {
+                throttle.run(move || choice.write());
+            }
+        });
         choice.prepare();
         choice
+    }
+
+    fn write(self) {
+        if let Some(push) = self.push.try_get_untracked() {
+            let view = push.write(self.robot);
+            let link = self.route.link_untracked();
+            self.route.replace(Link { view, ..link });
+        }
     }
 
     /// Computes the cartpole's swing-up and loads the arm's, which takes longer to compute.
@@ -64,15 +83,16 @@ impl DriveChoice {
 
     /// What has to change for the robot to start anew: the kind, and whether its inputs are there.
     pub fn kind(self) -> (String, bool) {
-        (self.kind.get(), self.swing_up.with(Option::is_some))
+        let kind = self.push.with(|push| push.kind.clone());
+        (kind, self.swing_up.with(Option::is_some))
     }
 
     /// The input.
     pub fn drive(self) -> Drive {
-        self.kind.with(|kind| match kind.as_str() {
+        self.push.with(|push| match push.kind.as_str() {
             "sine" => Drive::Sine(Sine {
-                amplitude: self.amplitude.get(),
-                period: self.period.get(),
+                amplitude: push.amplitude,
+                period: push.period,
                 phase: 0.0,
             }),
             "swing-up" => Drive::Given(self.swing_up.get().unwrap_or_default()),
@@ -91,7 +111,7 @@ impl DriveChoice {
             return "balanced while it rolls to and fro; the ghost is where it should be"
                 .to_owned();
         }
-        let input = self.kind.with(|kind| match kind.as_str() {
+        let input = self.push.with(|push| match push.kind.as_str() {
             "sine" => "pushed by a sine",
             "swing-up" => "swinging up",
             _ => "let go near upright",
@@ -104,7 +124,7 @@ impl DriveChoice {
         if self.robot == "upkie" {
             return "The ghost is where the robot should be.";
         }
-        self.kind.with(|kind| match kind.as_str() {
+        self.push.with(|push| match push.kind.as_str() {
             "swing-up" => {
                 "The ghost has the usual parameters, for which these inputs were made: they bring it upright and hold it there. \
                  Your robot gets the same inputs."
@@ -134,20 +154,21 @@ pub fn DriveForm(
     if choice.robot == "upkie" {
         return ().into_any();
     }
-    let largest = match choice.robot {
-        "pendulum" => 3.0,
-        "cartpole" => 20.0,
-        _ => 12.0,
-    };
-    let is_sine = move || choice.kind.with(|kind| kind == "sine");
+    let push = choice.push;
+    let kind = Memo::new(move |_| push.with(|push| push.kind.clone()));
+    let is_sine = move || kind.with(|kind| kind == "sine");
+    let amplitudes = Push::amplitudes(choice.robot);
     view! {
-        <Segmented label="Input" options=choice.options() value=choice.kind on_change=move |kind| choice.kind.set(kind) />
+        <Segmented label="Input" options=choice.options() value=kind
+            on_change=move |kind| push.update(|push| push.kind = kind) />
         <Show when=is_sine>
             <div class="stage__sliders">
-                <Slider label="Amplitude" unit=unit value=choice.amplitude on_input=move |value| choice.amplitude.set(value)
-                    range=Range { min: 0.0, max: largest, whole: false } step=largest / 60.0 />
-                <Slider label="Period" unit="s" value=choice.period on_input=move |value| choice.period.set(value)
-                    range=Range { min: 0.5, max: 8.0, whole: false } step=0.1 />
+                <Slider label="Amplitude" unit=unit value=Signal::derive(move || push.with(|push| push.amplitude))
+                    on_input=move |value| push.update(|push| push.amplitude = value)
+                    range=amplitudes step=amplitudes.max / 60.0 />
+                <Slider label="Period" unit="s" value=Signal::derive(move || push.with(|push| push.period))
+                    on_input=move |value| push.update(|push| push.period = value)
+                    range=PERIODS step=0.1 />
             </div>
         </Show>
     }

@@ -1,68 +1,86 @@
-//! The file that a table is collected in: an array of [`Record`]s, whole at any time.
+//! Files that results are collected in: arrays of JSON objects, one a line, whole at any time.
 #![cfg(not(target_arch = "wasm32"))]
 
 use std::{
+    cmp::Ordering,
     fs, io,
     path::{Path, PathBuf},
 };
 
-use super::{record::Record, table};
+use serde::{Serialize, de::DeserializeOwned};
 
-/// A table on its way to a file.
-#[derive(Debug)]
-pub struct RecordFile {
-    /// `None` for a table that is only kept in memory.
-    path: Option<PathBuf>,
-    /// The cells so far, in the order of the tables.
-    pub records: Vec<Record>,
+use super::{
+    figures::{Curve, FIGURES},
+    record::Record,
+    table::{Cell, place},
+    tuning::Tried,
+};
+
+/// What can be collected in a file.
+pub trait Listed: Serialize + DeserializeOwned {
+    /// What a file of it is called.
+    const LIST: &'static str;
+
+    /// Whether both are the same result, which a file holds once.
+    fn replaces(&self, other: &Self) -> bool;
+
+    /// The order in the file.
+    fn order(&self, other: &Self) -> Ordering;
 }
 
-impl RecordFile {
-    /// Opens a file with what it holds, or a new one. A file that is no table is left as it is; one
-    /// that cannot be written is noticed at once.
-    pub fn open(path: &Path) -> Result<Self, String> {
-        let records = match fs::read_to_string(path) {
+/// Results on their way to a file.
+#[derive(Debug)]
+pub struct ListFile<T> {
+    /// `None` for what is only kept in memory.
+    path: Option<PathBuf>,
+    /// The results so far, in their order.
+    pub items: Vec<T>,
+}
+
+impl<T: Listed> ListFile<T> {
+    /// Opens a file with what it holds, or a new one; `-` is kept in memory only. A file of
+    /// something else is left as it is; one that cannot be written is noticed at once.
+    pub fn open(place: &str) -> Result<Self, String> {
+        if place == "-" {
+            return Ok(Self {
+                path: None,
+                items: Vec::new(),
+            });
+        }
+        let path = Path::new(place);
+        let items = match fs::read_to_string(path) {
             Ok(text) => parse(path, &text)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
+            Err(error) => return Err(format!("cannot read {place}: {error}")),
         };
         let file = Self {
             path: Some(path.to_owned()),
-            records,
+            items,
         };
         file.write()?;
         Ok(file)
     }
 
-    /// A table that is only kept in memory.
-    pub fn in_memory() -> Self {
-        Self {
-            path: None,
-            records: Vec::new(),
-        }
-    }
-
-    /// Takes over the cells of another file, in the place of cells that are the same.
+    /// Takes over what another file holds, in the place of results that are the same.
     pub fn take_from(&mut self, other: &Path) -> Result<(), String> {
         let text = fs::read_to_string(other)
             .map_err(|error| format!("cannot read {}: {error}", other.display()))?;
         self.add(parse(other, &text)?)
     }
 
-    /// Adds cells, in the place of the same ones of an earlier run, and writes the file.
-    pub fn add(&mut self, new: Vec<Record>) -> Result<(), String> {
-        for record in new {
-            let cell = table::Cell::of(&record);
-            self.records.retain(|old| !cell.names(old));
-            self.records.push(record);
+    /// Adds results, in the place of the same ones of an earlier run, and writes the file.
+    pub fn add(&mut self, new: Vec<T>) -> Result<(), String> {
+        for item in new {
+            self.items.retain(|old| !item.replaces(old));
+            self.items.push(item);
         }
-        table::sort(&mut self.records);
+        self.items.sort_by(T::order);
         self.write()
     }
 
-    /// The table as JSON text, one cell a line.
+    /// All of it as JSON text.
     pub fn text(&self) -> Result<String, String> {
-        let lines: Result<Vec<_>, _> = self.records.iter().map(serde_json::to_string).collect();
+        let lines: Result<Vec<_>, _> = self.items.iter().map(serde_json::to_string).collect();
         let lines = lines.map_err(|error| error.to_string())?;
         Ok(format!("[\n{}\n]\n", lines.join(",\n")))
     }
@@ -82,11 +100,56 @@ impl RecordFile {
     }
 }
 
-fn parse(path: &Path, text: &str) -> Result<Vec<Record>, String> {
+impl Listed for Record {
+    const LIST: &'static str = "a table of records";
+
+    fn replaces(&self, other: &Self) -> bool {
+        Cell::of(self).names(other)
+    }
+
+    fn order(&self, other: &Self) -> Ordering {
+        let key = |record: &Self| (place(&record.system, &record.method), record.shots);
+        let noise = self.noise.total_cmp(&other.noise);
+        key(self).cmp(&key(other)).then(noise)
+    }
+}
+
+impl Listed for Curve {
+    const LIST: &'static str = "a list of curves";
+
+    fn replaces(&self, other: &Self) -> bool {
+        (&self.figure, &self.system, &self.method) == (&other.figure, &other.system, &other.method)
+    }
+
+    fn order(&self, other: &Self) -> Ordering {
+        let figure = |curve: &Self| FIGURES.iter().position(|name| *name == curve.figure);
+        let key = |curve: &Self| (figure(curve), place(&curve.system, &curve.method));
+        key(self).cmp(&key(other))
+    }
+}
+
+impl Listed for Tried {
+    const LIST: &'static str = "a list of what was tried";
+
+    fn replaces(&self, other: &Self) -> bool {
+        self.candidate() == other.candidate() && self.shots == other.shots
+    }
+
+    /// Of one cell the best comes first.
+    fn order(&self, other: &Self) -> Ordering {
+        let key = |tried: &Self| (place(&tried.system, &tried.method), tried.shots, tried.seed);
+        let error = |tried: &Self| tried.nmse.unwrap_or(f64::INFINITY);
+        let errors = error(self).total_cmp(&error(other));
+        key(self).cmp(&key(other)).then(errors)
+    }
+}
+
+fn parse<T: Listed>(path: &Path, text: &str) -> Result<Vec<T>, String> {
     serde_json::from_str(text).map_err(|error| {
         format!(
-            "{} is not a table of records ({error}); it was left as it is",
-            path.display()
+            "{} is not {} ({error}); it was left as it is",
+            path.display(),
+            T::LIST
         )
     })
 }
@@ -94,10 +157,7 @@ fn parse(path: &Path, text: &str) -> Result<Vec<Record>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        experiments::{record::Summary, table::Cell},
-        learners::Settings,
-    };
+    use crate::{experiments::record::Summary, learners::Settings};
 
     fn record(system: &str, method: &str, mean: f64) -> Record {
         let summary = Summary {
@@ -134,12 +194,12 @@ mod tests {
     fn finished_cells_are_found_again_in_the_order_of_the_tables() {
         let folder = folder("resume");
         let path = folder.join("table.json");
-        let mut file = RecordFile::open(&path).unwrap();
+        let mut file = ListFile::<Record>::open(path.to_str().unwrap()).unwrap();
         file.add(vec![record("cartpole", "anil", 0.2)]).unwrap();
         file.add(vec![record("cartpole", "camel", 0.1)]).unwrap();
-        let again = RecordFile::open(&path).unwrap();
-        assert_eq!(again.records, file.records);
-        assert_eq!(again.records[0].method, "camel");
+        let again = ListFile::<Record>::open(path.to_str().unwrap()).unwrap();
+        assert_eq!(again.items, file.items);
+        assert_eq!(again.items[0].method, "camel");
         let kept: Vec<_> = fs::read_dir(&folder).unwrap().collect();
         assert_eq!(kept.len(), 1, "{kept:?}");
         fs::remove_dir_all(folder).unwrap();
@@ -166,14 +226,14 @@ mod tests {
 
     #[test]
     fn a_remade_cell_takes_the_place_of_the_old_one() {
-        let mut file = RecordFile::in_memory();
+        let mut file = ListFile::<Record>::open("-").unwrap();
         file.add(vec![
             record("arm", "camel", 0.1),
             record("arm", "maml", 1.0),
         ])
         .unwrap();
         file.add(vec![record("arm", "camel", 0.2)]).unwrap();
-        let means: Vec<_> = file.records.iter().map(|r| r.mse.mean).collect();
+        let means: Vec<_> = file.items.iter().map(|r| r.mse.mean).collect();
         assert_eq!(means, [0.2, 1.0]);
     }
 
@@ -182,14 +242,14 @@ mod tests {
         let folder = folder("merge");
         let paths = ["a", "b"].map(|name| folder.join(name));
         for (path, method) in paths.iter().zip(["coda", "camel"]) {
-            let mut file = RecordFile::open(path).unwrap();
+            let mut file = ListFile::<Record>::open(path.to_str().unwrap()).unwrap();
             file.add(vec![record("upkie", method, 0.1)]).unwrap();
         }
-        let mut all = RecordFile::in_memory();
+        let mut all = ListFile::<Record>::open("-").unwrap();
         for path in &paths {
             all.take_from(path).unwrap();
         }
-        let methods: Vec<_> = all.records.iter().map(|r| r.method.as_str()).collect();
+        let methods: Vec<_> = all.items.iter().map(|r| r.method.as_str()).collect();
         assert_eq!(methods, ["camel", "coda"]);
         fs::remove_dir_all(folder).unwrap();
     }
@@ -199,7 +259,7 @@ mod tests {
         let folder = folder("corrupt");
         let path = folder.join("table.json");
         fs::write(&path, "[{\"system\":").unwrap();
-        let error = RecordFile::open(&path).unwrap_err();
+        let error = ListFile::<Record>::open(path.to_str().unwrap()).unwrap_err();
         assert!(error.contains("table.json is not a table"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "[{\"system\":");
         fs::remove_dir_all(folder).unwrap();
@@ -207,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_written_is_named_at_once() {
-        let error = RecordFile::open(Path::new("/no/such/folder/table.json")).unwrap_err();
+        let error = ListFile::<Record>::open("/no/such/folder/table.json").unwrap_err();
         assert!(error.contains("/no/such/folder/table.json"), "{error}");
     }
 }

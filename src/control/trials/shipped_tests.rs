@@ -1,0 +1,160 @@
+//! Trials with the models that the site ships.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::{
+    control::{
+        adaptive::{AdaptiveLoop, Controller, Tick},
+        balance::UpkieLoop,
+        compensation::Compensation,
+        feedback::TipFeedback,
+        plant::Plant,
+        reference::Reference,
+        upkie_adaptive::UpkieIdentification,
+    },
+    identification::{
+        identifier::Identifier, learned::LearnedModel, model::PhysicalModel,
+        online::OnlineLeastSquares, window::WindowAdaptation,
+    },
+    learners::{Model, weights},
+    systems::{System, cartpole::Cartpole, upkie::Upkie},
+};
+
+macro_rules! shipped {
+    ($name:literal) => {
+        weights::import(include_bytes!(concat!(
+            "../../../public/weights/",
+            $name,
+            ".safetensors"
+        )))
+        .map(Arc::new)
+        .unwrap()
+    };
+}
+
+type Camel = OnlineLeastSquares<PhysicalModel<LearnedModel>>;
+
+fn camel(model: &Arc<Model>, system: &dyn System, noise: f64) -> Camel {
+    let identifier = Identifier::of_model(model, system, 0).unwrap();
+    identifier.online(noise).unwrap()
+}
+
+/// Upkie with a model that adapts to its last 50 observations, within `budget` a tick.
+fn windowed(model: &Arc<Model>, budget: Duration) -> AdaptiveReport {
+    let setting = UpkieTrials {
+        change_tick: Some(30),
+        after: 40,
+        ..UpkieTrials::default()
+    };
+    let fresh = || Ok(WindowAdaptation::new(model.clone(), 50, 1)?);
+    adaptive_trials(&setting, 1, 0, budget, fresh).unwrap()
+}
+
+#[test]
+fn gradient_methods_miss_ticks_that_are_too_short_and_none_that_are_long_enough() {
+    for model in [shipped!("upkie-anil"), shipped!("upkie-coda")] {
+        let hurried = windowed(&model, Duration::from_nanos(1));
+        assert!(hurried.missed_ticks > 0.5, "{hurried:?}");
+        let patient = windowed(&model, Duration::from_secs(3_600));
+        assert_eq!(patient.missed_ticks, 0.0, "{patient:?}");
+        assert!(patient.adaptation_seconds.median > 0.0, "{patient:?}");
+    }
+}
+
+#[test]
+fn a_trained_model_weighs_the_heavier_torso_in_two_seconds() {
+    let model = camel(&shipped!("upkie-camel"), &Upkie::default(), 0.0);
+    let setting = UpkieTrials::default();
+    let report = adaptive_trials(&setting, 10, 0, BUDGET, || Ok(model.clone())).unwrap();
+    assert!(
+        report.steps_within_15pct.median.unwrap() <= 400.0,
+        "{report:?}"
+    );
+    assert!(report.false_alarms_per_10k <= 1.0, "{report:?}");
+}
+
+#[test]
+fn the_error_bars_of_the_torso_cover_it_as_often_as_they_say() {
+    let model = camel(&shipped!("upkie-camel"), &Upkie::default(), 0.0);
+    let mut fresh = || Ok(Budgeted::new(model.clone(), BUDGET));
+    let covered = (0..200_u32).filter(|&trial| {
+        // Torsos become 2 to 8 kg heavy.
+        let setting = UpkieTrials {
+            factor: 2.0 + 6.0 * f64::from(trial) / 199.0,
+            ..UpkieTrials::default()
+        };
+        let seed = 5_000 + u64::from(trial);
+        setting.trial(seed, &mut fresh).unwrap().covered.unwrap()
+    });
+    let covered = covered.count();
+    assert!((170..=198).contains(&covered), "{covered} of 200");
+}
+
+#[test]
+fn a_robot_that_falls_is_a_failed_trial() {
+    let setting = UpkieTrials {
+        robot: Upkie {
+            wheel_limit: 0.02,
+            ..Upkie::default()
+        },
+        ..UpkieTrials::default()
+    };
+    let model = camel(&shipped!("upkie-camel"), &Upkie::default(), 0.0);
+    let report = adaptive_trials(&setting, 2, 0, BUDGET, || Ok(model.clone())).unwrap();
+    assert_eq!((report.trials, report.diverged), (2, 2));
+    assert_eq!(report.steps_within_15pct.median, None);
+    assert!(report.tracking_error.is_infinite(), "{report:?}");
+}
+
+/// The cartpole's run with a doubled cart from `change` on, or without a change.
+fn cartpole_ticks(model: &Camel, change: Option<usize>) -> Vec<Tick> {
+    let robot = Cartpole::default();
+    let reference = Reference::cartpole_sine(&robot).unwrap();
+    let mut plant = Plant::new(robot.clone(), &[1.5, 0.3], &[0.0; 4], 0.05, 3).unwrap();
+    if let Some(step) = change {
+        plant.schedule(step, 0, 3.0).unwrap();
+    }
+    let feedback = TipFeedback::adaptive(robot.clone());
+    let controller = Controller::new(&robot, reference, feedback, model.clone(), 50)
+        .unwrap()
+        .with_compensation(Compensation::new(1.0).unwrap());
+    let mut run = AdaptiveLoop::new(plant, controller);
+    std::iter::from_fn(|| run.step().unwrap()).collect()
+}
+
+#[test]
+fn nothing_that_the_controller_does_gives_a_coming_change_away() {
+    let model = camel(&shipped!("cartpole-camel"), &Cartpole::default(), 0.05);
+    let calm = cartpole_ticks(&model, None);
+    for change in [60, 333, 700] {
+        let ticks = cartpole_ticks(&model, Some(change));
+        let seen = |tick: &Tick| (tick.input.to_bits(), tick.estimate.clone(), tick.detected);
+        for (a, b) in ticks.iter().zip(&calm).take(change) {
+            assert_eq!(seen(a), seen(b), "step {} of {change}", a.step);
+        }
+        // The input of the step of the change was chosen before it could be felt.
+        assert_eq!(ticks[change].input.to_bits(), calm[change].input.to_bits());
+        assert_ne!(ticks[change + 1].input, calm[change + 1].input);
+    }
+}
+
+#[test]
+fn the_model_that_runs_along_with_upkie_knows_nothing_of_a_coming_change_either() {
+    let model = camel(&shipped!("upkie-camel"), &Upkie::default(), 0.0);
+    let estimates = |change: usize| -> Vec<_> {
+        let plant = UpkieLoop::new(Upkie::default(), 1.0, 0.01).unwrap();
+        let mut run = UpkieIdentification::new(plant, model.clone());
+        let mut tick = |step| {
+            if step == change {
+                run.change_mass(4.0).unwrap();
+            }
+            let tick = run.step().unwrap();
+            (tick.predicted.to_bits(), tick.estimate, tick.detected)
+        };
+        (0..400).map(&mut tick).collect()
+    };
+    let (calm, changed) = (estimates(usize::MAX), estimates(300));
+    assert_eq!(calm[..300], changed[..300]);
+    assert_ne!(calm[300..], changed[300..]);
+}

@@ -1,0 +1,194 @@
+//! Either robot under control, with any model that keeps to a time budget.
+
+use std::sync::Arc;
+
+use super::{OnlinePoint, OnlineSpec};
+use crate::{
+    control::{
+        adaptive::{AdaptiveLoop, Controller},
+        balance::UpkieLoop,
+        compensation::Compensation,
+        controllers::{Fixed, Textbook as _, WINDOW},
+        error::ControlError,
+        feedback::TipFeedback,
+        plant::Plant,
+        reference::Reference,
+        tracking::tip_distance,
+        trials::BUDGET,
+        upkie_adaptive::UpkieIdentification,
+    },
+    identification::{
+        budget::{Budgeted, Punctuality},
+        identifier::Identifier,
+        online::{Estimate, OnlineModel},
+        window::WindowAdaptation,
+    },
+    learners::Model,
+    systems::{Robot as _, System as _, cartpole::Cartpole, upkie::Upkie},
+};
+
+/// Cart and pole before the change [kg].
+const MASSES: [f64; 2] = [1.5, 0.3];
+/// Torso before the change [kg].
+const TORSO: f64 = 1.0;
+/// Random force on the cart [N].
+const DISTURBANCE: f64 = 0.05;
+/// Ticks of Upkie's run, 10 s.
+const UPKIE_TICKS: usize = 2_000;
+
+/// A run, step by step.
+pub(super) trait Simulation {
+    /// One step, and whether a change was noticed in it; `None` at the end.
+    fn step(&mut self) -> Result<Option<(OnlinePoint, bool)>, ControlError>;
+
+    /// How the model has kept its budget.
+    fn punctuality(&self) -> &Punctuality;
+
+    /// Time between two steps [s].
+    fn time_step(&self) -> f64;
+
+    /// Steps in all.
+    fn length(&self) -> usize;
+}
+
+/// The run that is asked for. `model` is the trained one, for methods that need it.
+pub(super) fn simulation(
+    spec: &OnlineSpec,
+    model: Option<&Arc<Model>>,
+) -> Result<Box<dyn Simulation>, ControlError> {
+    match (model, spec.system.as_str()) {
+        (None, "cartpole") => {
+            let robot = Cartpole::default();
+            let formula = move |x: &[f64]| robot.frictionless(&MASSES, x);
+            cartpole(spec, Fixed(formula))
+        }
+        (None, _) => {
+            let robot = Upkie::default();
+            upkie(spec, Fixed(move |x: &[f64]| robot.inverse(&[TORSO], x)))
+        }
+        (Some(model), "cartpole") if spec.method == "camel" => {
+            let identifier = Identifier::of_model(model, &Cartpole::default(), 0)?;
+            cartpole(spec, identifier.online(DISTURBANCE)?)
+        }
+        (Some(model), _) if spec.method == "camel" => {
+            let identifier = Identifier::of_model(model, &Upkie::default(), 0)?;
+            upkie(spec, identifier.online(0.0)?)
+        }
+        (Some(model), "cartpole") => {
+            cartpole(spec, WindowAdaptation::new(model.clone(), WINDOW, 1)?)
+        }
+        (Some(model), _) => upkie(spec, WindowAdaptation::new(model.clone(), WINDOW, 1)?),
+    }
+}
+
+fn cartpole<M: OnlineModel + Clone + 'static>(
+    spec: &OnlineSpec,
+    model: M,
+) -> Result<Box<dyn Simulation>, ControlError> {
+    let robot = Cartpole::default();
+    let reference = Reference::cartpole_sine(&robot)?;
+    let change = (spec.time / robot.time_step).round() as usize;
+    let mut plant = Plant::new(robot.clone(), &MASSES, &[0.0; 4], DISTURBANCE, spec.seed)?;
+    plant.schedule(change, 0, spec.factor * MASSES[0])?;
+    let feedback = TipFeedback::adaptive(robot.clone());
+    let length = reference.len();
+    let model = Budgeted::new(model, BUDGET);
+    let controller = Controller::new(&robot, reference, feedback, model, WINDOW)?
+        .with_compensation(Compensation::new(1.0)?);
+    let run = AdaptiveLoop::new(plant, controller);
+    Ok(Box::new(CartpoleRun { run, length }))
+}
+
+fn upkie<M: OnlineModel + Clone + 'static>(
+    spec: &OnlineSpec,
+    model: M,
+) -> Result<Box<dyn Simulation>, ControlError> {
+    let robot = Upkie::default();
+    let mass = spec.factor * TORSO;
+    robot.check(&[mass])?;
+    let plant = UpkieLoop::new(robot.clone(), TORSO, 0.0)?;
+    Ok(Box::new(UpkieRun {
+        run: UpkieIdentification::new(plant, Budgeted::new(model, BUDGET)),
+        change: (spec.time / robot.time_step()).round() as usize,
+        mass,
+    }))
+}
+
+struct CartpoleRun<M> {
+    run: AdaptiveLoop<Cartpole, TipFeedback, Budgeted<M>>,
+    length: usize,
+}
+
+impl<M: OnlineModel + Clone> Simulation for CartpoleRun<M> {
+    fn step(&mut self) -> Result<Option<(OnlinePoint, bool)>, ControlError> {
+        let Some(tick) = self.run.step()? else {
+            return Ok(None);
+        };
+        let robot = self.run.plant().robot();
+        let error = tip_distance(robot, &tick.state, &tick.reference);
+        let time = tick.step as f64 * robot.time_step;
+        let point = point(time, tick.truth[0], tick.estimate, error);
+        Ok(Some((point, tick.detected)))
+    }
+
+    fn punctuality(&self) -> &Punctuality {
+        self.run.controller().model().punctuality()
+    }
+
+    fn time_step(&self) -> f64 {
+        self.run.plant().robot().time_step
+    }
+
+    fn length(&self) -> usize {
+        self.length
+    }
+}
+
+struct UpkieRun<M> {
+    run: UpkieIdentification<Budgeted<M>>,
+    change: usize,
+    mass: f64,
+}
+
+impl<M: OnlineModel + Clone> Simulation for UpkieRun<M> {
+    fn step(&mut self) -> Result<Option<(OnlinePoint, bool)>, ControlError> {
+        let tick = self.run.plant().ticks();
+        if tick == UPKIE_TICKS {
+            return Ok(None);
+        }
+        if tick == self.change {
+            self.run.change_mass(self.mass)?;
+        }
+        let tick = self.run.step()?;
+        let error = (tick.predicted - tick.torque).abs();
+        let point = point(tick.time, tick.truth, tick.estimate, error);
+        Ok(Some((point, tick.detected)))
+    }
+
+    fn punctuality(&self) -> &Punctuality {
+        self.run.model().punctuality()
+    }
+
+    fn time_step(&self) -> f64 {
+        self.run.plant().robot().time_step()
+    }
+
+    fn length(&self) -> usize {
+        UPKIE_TICKS
+    }
+}
+
+fn point(time: f64, truth: f64, estimate: Option<Estimate>, error: f64) -> OnlinePoint {
+    let Estimate {
+        values,
+        standard_errors,
+    } = estimate.unwrap_or_default();
+    let first = |list: Vec<f64>| list.first().copied().filter(|value| value.is_finite());
+    OnlinePoint {
+        time,
+        truth,
+        estimate: first(values),
+        standard_error: first(standard_errors),
+        error,
+    }
+}

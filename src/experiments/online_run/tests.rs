@@ -1,0 +1,103 @@
+//! Tests of online runs with the shipped models.
+
+use super::*;
+use crate::engine::{native::Job, protocol::Work};
+
+fn spec(system: &str, method: &str, factor: f64, time: f64) -> OnlineSpec {
+    OnlineSpec {
+        system: system.to_owned(),
+        method: method.to_owned(),
+        factor,
+        time,
+        seed: 0,
+    }
+}
+
+/// Everything that a run says, at full speed, and its last event.
+fn heard(spec: OnlineSpec) -> (OnlineRun, Event) {
+    let job = Job::start(Work::Online(spec));
+    job.command(Command::Speed(100.0));
+    let mut run = OnlineRun::default();
+    let mut last = Event::Cancelled;
+    for event in &job.events {
+        match event {
+            Event::Online(news) => run.extend(*news),
+            event => last = event,
+        }
+    }
+    (run, last)
+}
+
+#[test]
+fn the_new_mass_is_noticed_and_identified() {
+    for (system, factor, mass, ticks) in [("cartpole", 2.0, 3.0, 1_200), ("upkie", 4.0, 4.0, 2_000)]
+    {
+        let (run, last) = heard(spec(system, "camel", factor, 4.0));
+        assert_eq!(last, Event::Done, "{system}");
+        assert_eq!(run.ticks, ticks);
+        assert!(run.noticed.iter().any(|time| *time >= 4.0), "{system}");
+        assert!((400..=500).contains(&run.points.len()), "{system}");
+        let last = run.points.last().unwrap();
+        assert_eq!(last.truth, mass);
+        let estimate = last.estimate.unwrap();
+        assert!((estimate / mass - 1.0).abs() < 0.15, "{last:?}");
+        assert!(last.standard_error.unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn a_formula_identifies_nothing() {
+    for system in ["cartpole", "upkie"] {
+        let (run, last) = heard(spec(system, "analytic", 2.0, 4.0));
+        assert_eq!(last, Event::Done, "{system}");
+        assert!(run.points.iter().all(|point| point.estimate.is_none()));
+    }
+}
+
+#[test]
+fn a_run_that_stands_makes_the_steps_it_is_asked_for_and_can_begin_anew() {
+    let job = Job::start(Work::Online(spec("cartpole", "anil", 2.0, 4.0)));
+    job.command(Command::Paused(true));
+    job.command(Command::Step(7));
+    let updates = || {
+        job.events.iter().filter_map(|event| match event {
+            Event::Online(news) => Some(*news),
+            _ => None,
+        })
+    };
+    assert!(updates().any(|news| news.ticks >= 7));
+    job.command(Command::Reset);
+    job.command(Command::Step(1));
+    let again = updates().find(|news| news.anew).unwrap();
+    assert!(again.ticks <= 1, "{again:?}");
+    job.cancel();
+    assert_eq!(job.events.iter().last(), Some(Event::Cancelled));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_its_value() {
+    let message = |spec: OnlineSpec| match heard(spec).1 {
+        Event::Failed(message) => message,
+        other => panic!("{other:?}"),
+    };
+    assert!(message(spec("cartpole", "camel", 0.0, 4.0)).contains("but is 0"));
+    assert!(message(spec("upkie", "camel", -1.0, 4.0)).contains("but is -1"));
+    assert!(message(spec("upkie", "camel", 4.0, 11.0)).contains("but is 11"));
+    assert!(message(spec("arm", "camel", 4.0, 1.0)).contains("'arm'"));
+    assert!(message(spec("upkie", "maml", 4.0, 1.0)).contains("'maml'"));
+}
+
+#[test]
+fn a_run_survives_the_link_and_a_damaged_link_gives_the_usual_one() {
+    let chosen = spec("upkie", "anil", 2.5, 7.0);
+    let view = chosen.in_view("other=1");
+    assert_eq!(view, "other=1;online=anil,2.5,7");
+    assert_eq!(OnlineSpec::of_view("upkie", &view), Some(chosen));
+    assert_eq!(OnlineSpec::of_view("upkie", "other=1"), None);
+    let usual = OnlineSpec::usual("upkie");
+    assert_eq!(usual.in_view(&view), "other=1;online=camel,4,3");
+    for broken in ["online=", "online=cat,x,1e9", "online=,,NaN"] {
+        let read = OnlineSpec::of_view("upkie", broken);
+        assert_eq!(read.as_ref(), Some(&usual), "{broken}");
+    }
+}

@@ -1,0 +1,154 @@
+//! Control and identification on the command line: the keys that scripts read, and bad input.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails loudly"
+)]
+#![cfg(not(target_arch = "wasm32"))]
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn camel(arguments: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_camel"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(arguments.split_whitespace())
+        .output()
+        .unwrap()
+}
+
+/// The JSON of a command that must succeed.
+fn figures(arguments: &str) -> Value {
+    let output = camel(arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments}: {said}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// What a command that must fail says.
+fn refusal(arguments: &str) -> String {
+    let output = camel(arguments);
+    assert!(!output.status.success(), "{arguments}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// Two trials of a system and a method with the weights that the site ships.
+fn shipped(command: &str, system: &str, method: &str) -> Value {
+    figures(&format!(
+        "{command} --system {system} --method {method} \
+         --weights public/weights/{system}-{method}.safetensors --trials 2 --seed 7 --json -"
+    ))
+}
+
+#[test]
+fn identification_is_reported_under_the_promised_keys() {
+    for method in ["camel", "anil"] {
+        let json = shipped("identify --shots 100", "cartpole", method);
+        for summary in [
+            &json["relative_error"],
+            &json["parameters"][0]["relative_error"],
+        ] {
+            for key in ["median", "mean", "max"] {
+                assert!(summary[key].as_f64().unwrap() >= 0.0, "{key}: {json}");
+            }
+        }
+        assert!(json["coverage_95"].is_number(), "{json}");
+        assert!(json["parameters"][1]["coverage_95"].is_number(), "{json}");
+        assert_eq!(json["parameters"][1]["name"], "pole mass");
+        assert_eq!(json["rank"], 2, "{json}");
+        assert!(json["condition"]["median"].as_f64().unwrap() >= 1.0);
+    }
+}
+
+#[test]
+fn adaptive_control_is_reported_under_the_promised_keys() {
+    for system in ["cartpole", "upkie"] {
+        let json = shipped("adaptive", system, "camel");
+        for steps in ["steps_within_5pct", "steps_within_10pct", "detection_delay"] {
+            for key in ["median", "max"] {
+                let value = json[steps].get(key);
+                assert!(
+                    value.is_some_and(|v| v.is_null() || v.is_number()),
+                    "{json}"
+                );
+            }
+        }
+        for key in [
+            "false_alarms_per_10k",
+            "tracking_error",
+            "tracking_error_oracle",
+            "missed_ticks",
+        ] {
+            assert!(json[key].is_number(), "{key}: {json}");
+        }
+        assert_eq!(json["diverged"], 0);
+    }
+    let json = shipped("adaptive --factor 2 --change-at 400", "cartpole", "camel");
+    let observer = json["tracking_error_oracle_observer"].as_f64().unwrap();
+    assert!(observer < json["tracking_error_oracle"].as_f64().unwrap());
+    let plain = shipped(
+        "adaptive --change-at 400 --compensation 0",
+        "cartpole",
+        "camel",
+    );
+    let error = |json: &Value| json["tracking_error"].as_f64().unwrap();
+    assert!(error(&json) < error(&plain), "{json} {plain}");
+}
+
+#[test]
+fn tracking_and_design_report_every_controller_and_every_number_of_points() {
+    let json = figures("track --system cartpole --methods analytic,camel,oracle --trials 2");
+    let methods = json["methods"].as_array().unwrap();
+    assert_eq!(methods.len(), 3);
+    for method in methods {
+        assert!(method["total_error"]["median"].is_number(), "{method}");
+        assert!(method["success"].is_number() && method["diverged"] == 0);
+        assert!(method["error_over_time"].as_array().unwrap().len() > 10);
+    }
+    let json = figures("design --system charges-pair --samples 6 --trials 2");
+    for point in json["curve"].as_array().unwrap() {
+        assert!(point["planned"]["median"].is_number(), "{point}");
+        assert!(point["usual"]["median"].is_number(), "{point}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_its_value_before_anything_is_trained() {
+    let refused = [
+        ("adaptive --factor 0 --trials 1", "but is 0"),
+        ("adaptive --factor=-2 --trials 1", "but is -3"),
+        ("adaptive --system upkie --factor 0", "but is 0"),
+        ("adaptive --change-at 5000", "but is 5000"),
+        ("adaptive --compensation 2", "but is 2"),
+        ("adaptive --system upkie --compensation 1", "--compensation"),
+        ("adaptive --budget-ms 0", "but is 0"),
+        ("adaptive --system arm", "'arm'"),
+        ("identify --shots 0", "but is 0"),
+        ("identify --shots 99999", "but is 99999"),
+        ("identify --trials 0", "but is 0"),
+        ("track --trials 0", "but is 0"),
+        ("track --system upkie", "'upkie'"),
+        ("design --noise=-1", "but is -1"),
+    ];
+    for (arguments, expected) in refused {
+        let said = refusal(arguments);
+        assert!(said.contains(expected), "{arguments}: {said}");
+    }
+}
+
+#[test]
+fn the_weights_of_another_system_or_method_are_refused_by_name() {
+    let file = "public/weights/cartpole-camel.safetensors";
+    let said = refusal(&format!("identify --system arm --weights {file}"));
+    assert!(
+        said.contains("camel for cartpole, but camel for arm"),
+        "{said}"
+    );
+    let said = refusal(&format!("adaptive --method anil --weights {file}"));
+    assert!(
+        said.contains("camel for cartpole, but anil for cartpole"),
+        "{said}"
+    );
+}

@@ -1,0 +1,59 @@
+//! Online control and planned measurements, click by click.
+
+use crate::{browser::DESKTOP, drive};
+
+const UPKIE: &str = "#/experiments?v=1&system=upkie&method=camel&view=online%3Dcamel,3,2.5";
+
+#[test]
+#[ignore = "needs the built site"]
+fn a_run_of_online_control_streams_pauses_steps_and_survives_the_way_to_another_page() {
+    drive(DESKTOP, async |site| {
+        site.visit(UPKIE).await;
+        site.wait_for_text("#online", "Time of the change").await;
+        let chosen = "return [...document.querySelectorAll('#online output')].map(o => o.textContent.trim()).join()";
+        assert_eq!(site.script(chosen).await, "3,2.5 s");
+        site.click("#online-run").await;
+        site.wait_for_text("#online-ticks", "ticks of 5 ms").await;
+        site.click("#online-pause").await;
+        site.wait_for_text("#online-pause", "Play").await;
+        site.click("#online-step").await;
+        site.click("nav a[href*='#/how']").await;
+        site.wait_for_text("h1", "Learn the equation once").await;
+        site.click("nav a[href*='#/experiments']").await;
+        site.wait_for_text("#online-pause", "Play").await;
+        let address = site.script("return location.hash").await;
+        assert!(address.as_str().unwrap().contains("online"), "{address}");
+        site.click("#online-pause").await;
+        site.click("#online .segmented button:last-child").await;
+        site.wait_for_text("#online-ticks", "of 2000 ticks").await;
+        site.wait_for_text("#online-run", "Run with").await;
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn a_gradient_method_runs_the_same_loop_and_is_cancelled() {
+    drive(DESKTOP, async |site| {
+        site.visit("#/experiments?v=1&system=cartpole&method=camel&view=online%3Danil,2,8")
+            .await;
+        site.click("#online-run").await;
+        site.wait_for_text("#online-ticks", "ticks of 5 ms").await;
+        site.wait_for_text("#online-run", "Cancel").await;
+        site.click("#online-run").await;
+        site.wait_for_text("#online-run", "Run with").await;
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn the_best_next_point_is_added_to_the_link() {
+    drive(DESKTOP, async |site| {
+        site.visit("#/experiments?v=1&system=charges-pair&method=camel&points=0.5,0.5+-0.5,0.5")
+            .await;
+        site.wait_for_text("#points", "2 points of your own").await;
+        site.wait_for_text("#results", "2 samples").await;
+        site.click("#best-point:not([disabled])").await;
+        site.wait_for_text("#points", "3 points of your own").await;
+        site.wait_for_text("#results", "3 samples").await;
+    });
+}
