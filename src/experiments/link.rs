@@ -186,6 +186,15 @@ impl Link {
             };
             remarks.extend(outcome.err());
         }
+        // Own data have other tasks.
+        if page != Page::Data
+            && let Err(fault) = draft.check_rank()
+        {
+            if let SpecError::Rank { tasks, .. } = fault {
+                draft.rank = tasks;
+            }
+            remarks.push(Remark(format!("{fault}; it was corrected")));
+        }
         let (spec, faults) = draft.corrected();
         remarks.extend(
             faults

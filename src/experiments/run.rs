@@ -71,6 +71,7 @@ pub async fn run(spec: &Spec, host: &impl Host) {
 }
 
 async fn experiment(spec: &Spec, host: &impl Host) -> Result<Report, Stop> {
+    spec.check_rank()?;
     let system = spec.physics()?;
     // Moved charges make other data.
     let name = match spec.places.is_empty() {

@@ -20,7 +20,7 @@ use thiserror::Error;
 
 use crate::{
     learners::{self, LearnerError, Optimiser, Settings},
-    systems::{self, System, SystemError},
+    systems::{self, Split, System, SystemError},
 };
 
 /// Most points at which a field is measured.
@@ -111,6 +111,28 @@ pub enum SpecError {
         /// Largest allowed.
         max: f64,
     },
+    /// Fewer samples than the method can adapt from.
+    #[error("shots must be at least {needed} for CAMEL with rank {rank}, but is {given}")]
+    Shots {
+        /// Given number.
+        given: usize,
+        /// Fewest allowed.
+        needed: usize,
+        /// The rank.
+        rank: usize,
+    },
+    /// A longer task vector than training tasks can tell apart.
+    #[error(
+        "rank must be at most {tasks}, the number of training tasks of {system}, but is {rank}"
+    )]
+    Rank {
+        /// Given rank.
+        rank: usize,
+        /// Training tasks.
+        tasks: usize,
+        /// Name of the system.
+        system: String,
+    },
     /// Not a number, or not a whole one where one is needed.
     #[error("{key} must be {kind}, but is '{value}'")]
     NotANumber {
@@ -196,7 +218,7 @@ pub const NUMBERS: &[Number] = &[
     number!(depth: usize, "Depth", "Hidden layers", 1.0..=6.0),
     number!(steps: usize, "Steps", "Training steps", 1.0..=200000.0),
     number!(rate: f64, "Learning rate", "Where the schedule starts", 1e-6..=1.0),
-    number!(batch: usize, "Batch", "Points of each task in a step", 1.0..=4000.0),
+    number!(batch: usize, "Batch", "Points of each task in a step", 2.0..=4000.0),
     number!(seed: u64, "Seed", "One seed gives one result", 0.0..=9007199254740991.0),
     number!(shots: usize, "Shots", "Samples to adapt from", 1.0..=2000.0),
     number!(noise: f64, "Noise", "Standard deviation of the adaptation targets", 0.0..=100.0),
@@ -368,6 +390,7 @@ impl Draft {
             };
             (number.set)(&mut self, inside);
         }
+        self.shots = self.shots.max(self.least_shots());
         (Spec(self), faults)
     }
 
@@ -385,7 +408,40 @@ impl Draft {
                 .iter()
                 .filter_map(|number| number.check((number.get)(self)).err()),
         );
+        if self.shots < self.least_shots() && self.shots >= 1 {
+            faults.push(SpecError::Shots {
+                given: self.shots,
+                needed: self.least_shots(),
+                rank: self.rank,
+            });
+        }
         faults
+    }
+
+    /// Fewest samples from which the method adapts; measured points are counted when they are used.
+    fn least_shots(&self) -> usize {
+        match self.settings() {
+            Ok(settings) if self.points.is_empty() => settings.least_shots().min(MOST_POINTS),
+            _ => 1,
+        }
+    }
+
+    /// Whether the system has enough training tasks for the rank. Own data have other tasks, so this is
+    /// no part of [`Draft::check`].
+    pub fn check_rank(&self) -> Result<(), SpecError> {
+        let camel = learners::method(&self.method).is_ok_and(|m| m.trained_as == "camel");
+        let Ok(system) = self.physics() else {
+            return Ok(());
+        };
+        let tasks = system.environments(Split::Train, self.seed).len();
+        if camel && self.rank > tasks {
+            return Err(SpecError::Rank {
+                rank: self.rank,
+                tasks,
+                system: self.system.clone(),
+            });
+        }
+        Ok(())
     }
 
     /// Whether the method can be trained in this way.
@@ -581,6 +637,59 @@ mod tests {
             faults[0].to_string(),
             "shots must be between 1 and 2000, but is 0"
         );
+    }
+
+    #[test]
+    fn too_few_shots_and_too_small_a_batch_are_named_before_anything_is_trained() {
+        let few = Draft {
+            rank: 4,
+            shots: 3,
+            batch: 1,
+            ..draft()
+        };
+        let said: Vec<_> = few.clone().check().unwrap_err();
+        let said: Vec<_> = said.iter().map(SpecError::to_string).collect();
+        assert_eq!(
+            said,
+            [
+                "batch must be between 2 and 4000, but is 1",
+                "shots must be at least 4 for CAMEL with rank 4, but is 3"
+            ]
+        );
+        let (spec, _) = few.corrected();
+        assert_eq!((spec.shots, spec.batch), (4, 2));
+        // Points are placed one by one, and other methods adapt from a single shot.
+        let placed = Draft {
+            shots: 1,
+            points: vec![[0.5, 0.5]],
+            ..Draft::recommended("charges-pair", "camel").unwrap()
+        };
+        assert!(placed.check().is_ok());
+        let other = Draft {
+            shots: 1,
+            ..Draft::recommended("cartpole", "anil").unwrap()
+        };
+        assert!(other.check().is_ok());
+    }
+
+    #[test]
+    fn a_rank_above_the_number_of_training_tasks_is_named() {
+        for method in ["camel", "phi-camel"] {
+            let tasks = systems::by_name("cartpole")
+                .unwrap()
+                .environments(Split::Train, 0)
+                .len();
+            let with_rank = |rank| Draft {
+                rank,
+                ..Draft::recommended("cartpole", method).unwrap()
+            };
+            assert_eq!(with_rank(tasks).check_rank(), Ok(()));
+            let said = with_rank(tasks + 1).check_rank().unwrap_err().to_string();
+            let expected = format!("rank must be at most {tasks}, the number");
+            assert!(said.starts_with(&expected), "{said}");
+        }
+        let anil = Draft::recommended("cartpole", "anil").unwrap();
+        assert_eq!(Draft { rank: 16, ..anil }.check_rank(), Ok(()));
     }
 
     #[test]

@@ -55,6 +55,7 @@ struct Camel {
     tasks: usize,
     ridge: f64,
     prior_noise: f64,
+    least_shots: usize,
 }
 
 pub(super) fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
@@ -69,6 +70,7 @@ pub(super) fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner
         tasks: shape.tasks,
         ridge: settings.ridge,
         prior_noise: settings.prior_noise,
+        least_shots: settings.least_shots(),
     }))
 }
 
@@ -200,11 +202,7 @@ impl Learner for Camel {
     }
 
     fn least_shots(&self) -> usize {
-        if self.prior_noise > 0.0 {
-            1
-        } else {
-            self.backbone.rank()
-        }
+        self.least_shots
     }
 
     fn trained_context(&self, parameters: &[f64], task: usize) -> Option<Vec<f64>> {
@@ -213,6 +211,9 @@ impl Learner for Camel {
 
     fn adapt(&self, parameters: &[f64], shots: Shots) -> Result<Adapted, LearnerError> {
         let (features, targets) = self.backbone.regression(parameters, shots);
+        if self.prior_noise == 0.0 && self.ridge <= ridge::GUARD {
+            ridge::check_determined(&features, self.backbone.rank())?;
+        }
         let context = ridge::solve(&features, &targets, &self.prior(parameters))?;
         Ok(Adapted::of_context(context))
     }

@@ -128,6 +128,11 @@ impl Model {
         self.learner.context_size()
     }
 
+    /// All meta-parameters π.
+    pub fn parameters(&self) -> &[f64] {
+        &self.parameters
+    }
+
     /// Number of meta-parameters.
     pub fn parameter_count(&self) -> usize {
         self.parameters.len()

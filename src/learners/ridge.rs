@@ -1,11 +1,15 @@
 //! `w = argmin Σ_i (y_i − wᵀv_i)² + (w − w₀)ᵀΛ(w − w₀)`: least squares with a ridge or a prior.
 
-use nalgebra::{Cholesky, DMatrix, DVector};
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use super::LearnerError;
 
 /// Smallest pivot of a Gram matrix, relative to the largest, that still counts as regular.
 const LEAST_PIVOT: f64 = 1e-14;
+
+/// Largest ridge that only guards against rounding: a larger one is meant to choose among weights that
+/// the shots do not tell apart.
+pub(super) const GUARD: f64 = 1e-6;
 
 /// What is assumed of the weights before any shot is seen.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,12 +61,29 @@ pub(super) fn solve(
     targets: &[f64],
     prior: &Prior,
 ) -> Result<Vec<f64>, LearnerError> {
-    let rank = prior.mean.len();
-    let mut gram = prior.precision.clone();
     let mut moment = &prior.precision * &prior.mean;
-    for (row, &y) in features.chunks_exact(rank).zip(targets) {
+    for (row, &y) in features.chunks_exact(moment.len()).zip(targets) {
+        for (moment, v) in moment.iter_mut().zip(row) {
+            *moment += v * y;
+        }
+    }
+    let cholesky = decompose(features, prior.precision.clone())?;
+    Ok(cholesky.solve(&moment).as_slice().to_vec())
+}
+
+/// Whether the shots alone tell all weights apart, without a ridge that hides it.
+pub(super) fn check_determined(features: &[f64], rank: usize) -> Result<(), LearnerError> {
+    decompose(features, DMatrix::zeros(rank, rank)).map(drop)
+}
+
+/// The Cholesky factor of `Λ + Σ_i v_i v_iᵀ`, if that is regular.
+fn decompose(
+    features: &[f64],
+    precision: DMatrix<f64>,
+) -> Result<Cholesky<f64, Dyn>, LearnerError> {
+    let (rank, mut gram) = (precision.nrows(), precision);
+    for row in features.chunks_exact(rank) {
         for (i, &v) in row.iter().enumerate() {
-            moment[i] += v * y;
             for (j, &other) in row[..=i].iter().enumerate() {
                 gram[(i, j)] += v * other;
             }
@@ -76,7 +97,7 @@ pub(super) fn solve(
     if smallest.is_nan() || smallest <= LEAST_PIVOT * largest {
         return Err(singular(smallest / largest));
     }
-    Ok(cholesky.solve(&moment).as_slice().to_vec())
+    Ok(cholesky)
 }
 
 #[cfg(test)]

@@ -119,6 +119,17 @@ impl Settings {
         !self.bias.is_empty()
     }
 
+    /// Fewest shots from which the method adapts: as many as CAMEL's context has numbers, where nothing
+    /// but a tiny ridge says more about them.
+    pub fn least_shots(&self) -> usize {
+        let camel = method(&self.method).is_ok_and(|method| method.trained_as == "camel");
+        if camel && self.prior_noise == 0.0 {
+            self.rank
+        } else {
+            1
+        }
+    }
+
     /// Checks every field against its range.
     pub fn check(&self) -> Result<(), LearnerError> {
         let method = method(&self.method)?;

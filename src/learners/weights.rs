@@ -256,19 +256,28 @@ mod tests {
     }
 
     #[test]
-    fn parameters_of_another_shape_are_named() {
-        let mut model = model("camel");
-        model.parameters.pop();
-        let error = import(&export(&model).unwrap()).unwrap_err();
-        let (expected, given) = (model.parameters.len() + 1, model.parameters.len());
-        assert_eq!(
-            error,
-            LearnerError::Length {
-                name: "meta-parameters",
+    fn parameters_and_contexts_of_another_shape_are_named() {
+        for method in METHODS {
+            let short = |name, expected| LearnerError::Length {
+                name,
                 expected,
-                given
+                given: expected - 1,
+            };
+            let whole = model(method.name);
+            let mut cut = whole.clone();
+            cut.parameters.pop();
+            let error = import(&export(&cut).unwrap()).unwrap_err();
+            let expected = short("meta-parameters", whole.parameters.len());
+            assert_eq!(error, expected, "{}", method.name);
+
+            let mut cut = whole.clone();
+            for task in &mut cut.tasks {
+                task.context.pop();
             }
-        );
+            let error = import(&export(&cut).unwrap()).unwrap_err();
+            let expected = short("a context", whole.context_size());
+            assert_eq!(error, expected, "{}", method.name);
+        }
     }
 
     #[test]

@@ -1,12 +1,25 @@
 #!/usr/bin/env python3
 """Puts training steps side by side. Reads records of `steps.py` and of the browser's benchmark from the files
 named on the command line, wherever in a line they stand, and prints how many times as long each peer takes
-as our own step in the browser, by tenth percentiles."""
+as our own step in the browser, by tenth percentiles, beside how many times it should be at least."""
 import json
 import re
 import sys
 
 RECORD = re.compile(r'\{"peer".*?\}')
+
+
+# How many times as long as ours a peer should take at least.
+CAMEL_LOOP = {"cartpole": 5, "charges-pair": 20}
+OTHER_LOOP, BATCH, TENSORFLOW = 3, 1, 2
+
+
+def target(system, learner, peer):
+    if peer == "torch-loop":
+        return CAMEL_LOOP.get(system) if learner == "camel" else OTHER_LOOP
+    if peer in ("torch-batch", "torch-shared"):
+        return BATCH
+    return TENSORFLOW if peer in ("tfjs-wasm", "tfjs-cpu") else None
 
 
 def records(paths):
@@ -22,11 +35,15 @@ def main():
     for record in records(sys.argv[1:]):
         key = record["system"], *record["peer"].split(" ", 1)
         best[key] = min(record["p10_ms"], best.get(key, float("inf")))
-    print(f"{'system':14} {'learner':8} {'peer':14} {'ms a step':>10} {'times ours':>11}")
+    print(f"{'system':14} {'learner':8} {'peer':14} {'ms a step':>10} {'times ours':>11} {'target':>7}")
     for (system, learner, peer), time in best.items():
-        ours = best.get((system, learner, "ours"))
-        ratio = "" if ours is None or peer == "ours" else f"{time / ours:11.1f}"
-        print(f"{system:14} {learner:8} {peer:14} {time:10.4f} {ratio}")
+        ours, aim = best.get((system, learner, "ours")), target(system, learner, peer)
+        line = f"{system:14} {learner:8} {peer:14} {time:10.4f}"
+        if ours is not None and peer != "ours":
+            line += f" {time / ours:11.1f}"
+            if aim is not None:
+                line += f" {aim:7} {'reached' if time / ours >= aim else 'missed'}"
+        print(line)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Training steps of the meta-learners in PyTorch and JAX: what `./lab bench --peers` compares ours with.
 
-Synthetic data of the shapes that tests/browser_bench.rs uses, one thread, processor time. A 'loop' goes
+Synthetic data of the shapes that tests/browser_bench/peers.rs uses, one thread, processor time. A 'loop' goes
 over the tasks in Python, as research code does; 'batch' has all tasks in one tensor; 'shared' evaluates the
 net once where all tasks share their inputs; 'scan' compiles many steps into one loop. ANIL and MAML take one
-inner gradient step on the first half of the rows and are judged on the second, with second derivatives.
+inner gradient step on the first half of the rows and are judged on the second, with second derivatives; so
+does CAVIA, on a context that enters the net as further inputs. R2-D2 solves a ridge regression on the first half.
 Prints one JSON record a peer: milliseconds of a step, tenth percentile and median.
 """
 import json
@@ -143,10 +144,39 @@ def torch_peers(system, shape):
 
         return trained([theta, hyper, contexts], loss)
 
+    def r2d2():
+        weights, ridge = leaves(first_weights(rank)), leaves([torch.tensor(1e-3).log()])[0]
+
+        def of_task(t, i):
+            features, targets = net(weights, x[t][i]), y[t][i]
+            support, aims = features[:half], targets[:half]
+            gram = support.T @ support / half + ridge.exp() * torch.eye(rank)
+            head = torch.linalg.solve(gram, support.T @ aims / half)
+            return mean_square(features[half:] @ head, targets[half:])
+
+        return trained([*weights, ridge], lambda i: sum(of_task(t, i) for t in range(tasks)) / tasks)
+
+    def cavia():
+        widths = [inputs + rank, *hidden, 1]
+        weights = leaves([w for a, b in zip(widths, widths[1:]) for w in (torch.randn(b, a) / a**0.5, torch.zeros(b))])
+
+        def outputs(rows_now, context):
+            joined = torch.cat([rows_now, context.expand(len(rows_now), rank)], 1)
+            return net(weights, joined)[:, 0]
+
+        def of_task(t, i):
+            inputs_now, targets = x[t][i], y[t][i]
+            context = torch.zeros(rank, requires_grad=True)
+            inner = 0.5 * mean_square(outputs(inputs_now[:half], context), targets[:half])
+            (slope,) = torch.autograd.grad(inner, context, create_graph=True)
+            return mean_square(outputs(inputs_now[half:], context - INNER_RATE * slope), targets[half:])
+
+        return trained(weights, lambda i: sum(of_task(t, i) for t in range(tasks)) / tasks)
+
     for kind in ["loop", "batch"] + ["shared"] * shared:
         report(f"camel torch-{kind}", system, measure(camel(kind)))
-    for name, step in [("anil", anil()), ("maml", maml()), ("coda", coda())]:
-        report(f"{name} torch-loop", system, measure(step))
+    for learner in (anil, maml, coda, r2d2, cavia):
+        report(f"{learner.__name__} torch-loop", system, measure(learner()))
 
 
 def jax_peers(system, shape):

@@ -33,6 +33,10 @@ fn random_spec(rng: &mut impl rand::Rng) -> Spec {
         let mut inside = || [0, 1].map(|k| rng.random_range(low[k]..=high[k]));
         draft.points = (0..3).map(|_| inside()).collect();
     }
+    if let Err(SpecError::Rank { tasks, .. }) = draft.check_rank() {
+        draft.rank = tasks;
+    }
+    draft.shots = draft.shots.max(draft.rank);
     draft.check().unwrap()
 }
 
@@ -150,9 +154,10 @@ fn what_was_ignored_or_corrected_is_listed() {
          &optimiser=sgd&first_order=1",
     );
     let said: Vec<_> = remarks.iter().map(Remark::to_string).collect();
-    assert_eq!(link.spec.rank, 16);
+    assert_eq!(link.spec.rank, 4);
     for part in [
         "rank must be between 1 and 16, but is 99",
+        "rank must be at most 4, the number of training tasks of cartpole, but is 16",
         "'colour' is not a setting",
         "steps must be",
         "run must be 0 or 1",
@@ -202,6 +207,19 @@ fn links_that_people_have_kept_still_mean_the_same() {
             assert_eq!(said(&link, key), value, "{key} of {text}");
         }
     }
+}
+
+#[test]
+fn what_no_training_could_use_is_corrected_before_it_starts() {
+    let (link, remarks) =
+        Link::read("#/experiments?v=1&system=cartpole&method=camel&rank=9&shots=2&batch=1");
+    let said: Vec<_> = remarks.iter().map(Remark::to_string).collect();
+    assert!(said[0].contains("batch must be between 2"), "{said:?}");
+    assert!(said[1].contains("rank must be at most"), "{said:?}");
+    assert!(said[2].contains("shots must be at least"), "{said:?}");
+    assert_eq!((said.len(), link.spec.shots), (3, link.spec.rank));
+    let (own, remarks) = Link::read("#/data?v=1&rank=9");
+    assert_eq!((own.spec.rank, remarks), (9, vec![]));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use std::cell::Cell;
 
 use super::*;
-use crate::engine::listener::Listener;
+use crate::{engine::listener::Listener, systems};
 
 fn lost() -> Stop {
     LearnerError::Device("lost".to_owned()).into()
@@ -67,4 +67,61 @@ fn neither_the_cpu_nor_another_error_is_tried_again() {
     assert_eq!((ended, count), (Err(Stop::Failed("rank".to_owned())), 1));
     let (ended, count, _) = attempts("webgpu", |_| Err(Stop::Cancelled));
     assert_eq!((ended, count), (Err(Stop::Cancelled), 1));
+}
+
+/// What the host heard of a short training, and how that went.
+fn trained(settings: &Settings) -> (Vec<String>, Trained) {
+    let (system, listener) = (systems::by_name("pendulum").unwrap(), Listener::default());
+    let tasks = pollster::block_on(make_tasks(system.as_ref(), 0, &listener));
+    let Ok(tasks) = tasks else {
+        panic!("no tasks");
+    };
+    let trained = pollster::block_on(train(settings, 0, &tasks, &Device::flex(), &listener));
+    let Ok(trained) = trained else {
+        panic!("no model");
+    };
+    let notes = listener
+        .0
+        .into_inner()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Note(note) => Some(note),
+            _ => None,
+        });
+    (notes.collect(), trained)
+}
+
+fn settings() -> Settings {
+    Settings {
+        steps: 600,
+        batch: 20,
+        ..Settings::new("pendulum", "camel").unwrap()
+    }
+}
+
+#[test]
+fn the_host_hears_of_a_schedule_that_was_shortened() {
+    let (notes, trained) = trained(&Settings {
+        learning_rate: 1e-7,
+        weight_decay: 0.0,
+        ..settings()
+    });
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(notes[0].contains("shortened"), "{notes:?}");
+    assert!(trained.steps < 600, "{}", trained.steps);
+}
+
+/// With a decay of 3, weights double in every step at the rate 1 and shrink at the rate 0.3.
+#[test]
+fn the_host_hears_of_a_restart_and_steps_are_counted_from_it() {
+    let (notes, trained) = trained(&Settings {
+        learning_rate: 1.0,
+        weight_decay: 3.0,
+        ..settings()
+    });
+    assert!(notes[0].contains("restarted"), "{notes:?}");
+    assert!(trained.steps <= 600, "{}", trained.steps);
+    let steps: Vec<_> = trained.losses.iter().map(|(step, _)| *step).collect();
+    assert!(steps.is_sorted_by(|a, b| a < b), "{steps:?}");
+    assert_eq!(steps.last(), Some(&trained.steps));
 }

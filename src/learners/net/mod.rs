@@ -34,6 +34,8 @@ use thiserror::Error;
 pub(super) use fused::Number;
 pub use kernel::Scratch;
 pub use scalar::Scalar;
+#[cfg(test)]
+pub(super) use store::TIME_IN_NETS;
 pub(super) use store::{Block, with_scratch};
 
 /// A multilayer perceptron d → h₁ → … → o, tanh between the layers, the last layer linear.

@@ -51,6 +51,12 @@ macro_rules! stored {
 stored!(f32);
 stored!(f64);
 
+#[cfg(test)]
+thread_local! {
+    /// Time that this thread has spent in passes of nets: their products and tanh.
+    pub static TIME_IN_NETS: std::cell::Cell<std::time::Duration> = const { std::cell::Cell::new(std::time::Duration::ZERO) };
+}
+
 /// Runs with a scratch for a network of these sizes.
 pub fn with_scratch<T: Stored, R>(sizes: &[usize], run: impl FnOnce(&mut Scratch<T>) -> R) -> R {
     let found = T::store().with_borrow_mut(|store| {
@@ -58,7 +64,11 @@ pub fn with_scratch<T: Stored, R>(sizes: &[usize], run: impl FnOnce(&mut Scratch
         Some(store.scratches.swap_remove(index))
     });
     let mut scratch = found.unwrap_or_else(|| Scratch::new(sizes));
+    #[cfg(test)]
+    let begun = web_time::Instant::now();
     let result = run(&mut scratch);
+    #[cfg(test)]
+    TIME_IN_NETS.set(TIME_IN_NETS.get() + begun.elapsed());
     T::store().with_borrow_mut(|store| put(&mut store.scratches, scratch));
     result
 }
