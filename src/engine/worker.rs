@@ -72,7 +72,7 @@ impl Jobs {
     fn answer(&self, request: Request) {
         match request {
             Request::Hello { protocol } => {
-                self.agreed.replace(agree(protocol));
+                *self.agreed.borrow_mut() = agree(protocol);
             }
             Request::Start { job, work } => self.start(job, *work),
             Request::Command { job, command } => self.with(job, |host| {
