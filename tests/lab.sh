@@ -67,6 +67,12 @@ NO_BROWSER=$(path_without chromium google-chrome chromedriver apt-get)
 check "no browser and no apt" refuses "Chromium or its driver is missing and this machine has no apt-get" \
   env PATH="$NO_BROWSER" ./lab setup
 
+older() { bash -c 'source ./lab; is_older "$1" "$2"' _ "$1" "$2"; }
+newer() { ! older "$1" "$2"; }
+check "an older compiler" older 1.85.0 1.95
+check "a newer compiler" newer 1.100.0 1.95
+check "the same compiler" newer 1.95.0 1.95.0
+
 # A run of stages in a shell of its own: prints what `lab test` would close with.
 stages() {
   LOGS=$WORK/logs bash -c '
