@@ -49,7 +49,8 @@ for port in 0 65536 many 99999999999999999999 ''; do
 done
 check "a port without a number" refuses "--port needs a number" ./lab serve --port
 
-chromedriver --port=0 >"$WORK/driver" 2>&1 &
+: >"$WORK/driver"
+chromedriver --port=0 >>"$WORK/driver" 2>&1 &
 SERVER=$!
 for _ in {1..100}; do grep -q 'successfully on port' "$WORK/driver" && break || sleep 0.1; done
 TAKEN=$(grep -o 'successfully on port [0-9]*' "$WORK/driver" | grep -o '[0-9]*$')
