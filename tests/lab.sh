@@ -49,7 +49,8 @@ for port in 0 65536 many 99999999999999999999 ''; do
 done
 check "a port without a number" refuses "--port needs a number" ./lab serve --port
 
-chromedriver --port=0 >"$WORK/driver" 2>&1 &
+: >"$WORK/driver"
+chromedriver --port=0 >>"$WORK/driver" 2>&1 &
 SERVER=$!
 for _ in {1..100}; do grep -q 'successfully on port' "$WORK/driver" && break || sleep 0.1; done
 TAKEN=$(grep -o 'successfully on port [0-9]*' "$WORK/driver" | grep -o '[0-9]*$')
@@ -66,6 +67,12 @@ check "no Rust" refuses "Rust is missing; install it from" env PATH="$(path_with
 NO_BROWSER=$(path_without chromium google-chrome chromedriver apt-get)
 check "no browser and no apt" refuses "Chromium or its driver is missing and this machine has no apt-get" \
   env PATH="$NO_BROWSER" ./lab setup
+
+older() { bash -c 'source ./lab; is_older "$1" "$2"' _ "$1" "$2"; }
+newer() { ! older "$1" "$2"; }
+check "an older compiler" older 1.85.0 1.95
+check "a newer compiler" newer 1.100.0 1.95
+check "the same compiler" newer 1.95.0 1.95.0
 
 # A run of stages in a shell of its own: prints what `lab test` would close with.
 stages() {
