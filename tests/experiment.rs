@@ -266,14 +266,18 @@ fn a_run_is_cancelled_while_its_plates_are_solved() {
 
 #[test]
 fn any_number_of_charges_is_learned_wherever_a_visitor_puts_them() {
-    let link = "#/experiments?v=1&system=charges-pair&rank=3&steps=2000&device=cpu&phi=2+3+-4&places=-1.1,0+1.1,0+0,-0.25";
-    let report = pollster::block_on(support::report_of(link));
-    let identified = &report.adaptation.identified;
-    assert_eq!(identified.len(), 3);
-    for (charge, truth) in identified.iter().zip([2.0, 3.0, -4.0]) {
-        assert_eq!(charge.truth, truth);
-        assert!((charge.estimate - truth).abs() < 0.1, "{charge:?}");
-    }
+    let adaptation = |settings: &str| {
+        let link = format!("#/experiments?v=1&system=charges-pair&device=cpu&{settings}");
+        pollster::block_on(support::report_of(&link)).adaptation
+    };
+    let one = adaptation("rank=1&steps=1000&phi=2.5&places=1.3,0.5");
+    assert_eq!((one.identified.len(), one.identified[0].truth), (1, 2.5));
+    let found = one.identified[0].estimate;
+    assert!((found - 2.5).abs() < 0.1, "{found}");
+    let five =
+        adaptation("rank=5&steps=500&phi=1+2+1+2+1&places=-1.1,0+1.1,0+0,-0.25+0,1.2+1.2,1.2");
+    assert_eq!(five.identified.len(), 5);
+    assert!(five.few_shot.normalised < 0.1, "{:?}", five.few_shot);
 }
 
 #[test]

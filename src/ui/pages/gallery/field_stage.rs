@@ -92,7 +92,7 @@ fn Map(
                     <ChargeButtons charges=charges source=source refused=refused />
                 </div>
                 <p class="small muted">
-                    "Lines of the field run from positive to negative charges. Drag the charges, or press Enter to choose one and move it with the arrow keys. A negative φ makes a negative charge."
+                    "Lines of the field run from positive to negative charges. Drag the charges, or press Enter to choose one and move it with the arrow keys. Another sign of φ is another sign of its charge."
                 </p>
             }
             .into_any()
