@@ -69,6 +69,10 @@ fn what_cannot_be_done_is_named_before_anything_is_trained() {
         (&["--noise", "NaN"], "noise must be 0 or more"),
         (&["--set", "stepz=3"], "stepz"),
         (&["--json", "/no/such/folder/table.json"], "/no/such/folder"),
+        (
+            &["--weights", "/proc/weights"],
+            "cannot write /proc/weights",
+        ),
         (&["--json", corrupt.to_str().unwrap()], "left as it is"),
     ];
     for (arguments, expected) in cases {

@@ -4,6 +4,7 @@
 //! were made on several machines can be put together with `--from`.
 
 use std::{
+    fs,
     io::Read as _,
     path::PathBuf,
     process::{Command, Stdio},
@@ -24,7 +25,7 @@ use camel_lab::{
 };
 
 use crate::{
-    output::write,
+    output::{cannot_write, write},
     pretrain::{or_all, save, weights_file},
 };
 
@@ -134,6 +135,9 @@ impl Table {
         }
         if self.jobs == 0 {
             return Err("the number of jobs must be 1 or more, but is 0".to_owned());
+        }
+        if let Some(folder) = &self.weights {
+            fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
         }
         if let Some(noise) = self.noise.iter().find(|s| !(s.is_finite() && **s >= 0.0)) {
             return Err(format!("the noise must be 0 or more, but is {noise}"));
