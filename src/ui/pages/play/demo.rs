@@ -12,7 +12,6 @@ use crate::{
     },
     experiments::live::{Command, LaneTick, MASSES, Tick},
     ui::{
-        browser,
         canvas::Trail,
         pages::play::{
             picture,
