@@ -66,7 +66,9 @@ async fn five_thousand_steps_of_every_learner_leave_the_memory_flat() {
             steps: 100 * STEPS,
             learning_rate: 1e-4,
             inner_steps: 2,
-            ..Settings::new("charges-pair", method.name).unwrap()
+            ..Settings::new("charges-pair", method.name)
+                .unwrap()
+                .with_adam()
         };
         let mut trainer = Trainer::new(&settings, &tiny_tasks(), 1, &Device::flex()).unwrap();
         let mut before = 0;

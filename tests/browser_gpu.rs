@@ -87,7 +87,7 @@ async fn every_learner_computes_on_webgpu_what_it_computes_on_the_cpu() {
         rank: 2,
         batch: 8,
         steps: 3,
-        ..Settings::new("charges-pair", method).unwrap()
+        ..Settings::new("charges-pair", method).unwrap().with_adam()
     };
     for method in METHODS.iter().filter(|method| !method.zero_shot) {
         assert_agreement(&small(method.name), &tasks(), &webgpu).await;
@@ -134,7 +134,9 @@ async fn thirty_steps_of_every_learner_leave_the_allocations_of_the_device_flat(
             batch: 8,
             steps: 1_000,
             inner_steps: 1,
-            ..Settings::new("charges-pair", method.name).unwrap()
+            ..Settings::new("charges-pair", method.name)
+                .unwrap()
+                .with_adam()
         };
         let mut trainer = Trainer::new(&settings, &tasks(), 1, &webgpu).unwrap();
         let mut usages = Vec::new();

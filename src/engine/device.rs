@@ -200,7 +200,7 @@ pub mod gpu {
             rank: 2,
             batch: 8,
             steps: 2,
-            ..Settings::new("cartpole", "camel")?
+            ..Settings::new("cartpole", "camel")?.with_adam()
         };
         let mut trainer = Trainer::new(&settings, &[task(1.0), task(2.0), task(3.0)], 0, device)?;
         let gradient = trainer.gradient().await?;

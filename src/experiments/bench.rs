@@ -204,7 +204,7 @@ impl Problem {
         device: &Device,
         host: &impl Host,
     ) -> Result<Speed, Stop> {
-        let settings = Settings::new(self.system, method)?;
+        let settings = Settings::new(self.system, method)?.with_adam();
         let watch = Watch::start();
         let mut trainer = Trainer::new(&settings, &self.tasks, 0, device)?;
         let step = seconds_a_step(&mut trainer, plan.seconds, host).await?;
@@ -273,7 +273,7 @@ async fn growth(
         };
         let settings = Settings {
             batch: samples,
-            ..Settings::new("cartpole", method)?
+            ..Settings::new("cartpole", method)?.with_adam()
         };
         let mut trainer = Trainer::new(&settings, &artificial(tasks, samples), 0, device)?;
         let seconds = seconds_a_step(&mut trainer, plan.seconds / 4.0, host).await?;

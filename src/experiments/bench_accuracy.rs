@@ -72,7 +72,11 @@ pub async fn measure(
         .map(|(phi, seed)| Trial::new(system.as_ref(), &phi, shots, 0.0, seed))
         .collect();
     let trials = trials?;
-    let settings = Settings::new(name, "camel")?;
+    let settings = match (Settings::new(name, "camel")?, plan.device.as_str()) {
+        // The second-order search is for the processor.
+        (settings, "webgpu") => settings.with_adam(),
+        (settings, _) => settings,
+    };
     let mut trainer = Trainer::new(&settings, &tasks?, 0, device)?;
     let (mut spent, mut left) = (0.0, GOALS.as_slice());
     while let Some(&(goal, whose)) = left.first() {

@@ -6,7 +6,7 @@
 //! | `system` | what is learned | a name of [`crate::systems::NAMES`] |
 //! | `method` | how | a name of [`crate::learners::METHODS`] |
 //! | `device` | where | `auto`, `cpu`, `webgpu` |
-//! | `optimiser` | what minimises the loss | `adam`; `lbfgs` for CAMEL |
+//! | `optimiser` | what minimises the loss | `adam`; `lbfgs` for CAMEL, ANIL, R2-D2 |
 //! | `first_order` | whether second derivatives are left out | `0`; `1` for ANIL, MAML, CAVIA |
 //! | `phi` | parameters of the environment to adapt to | inside the system's range |
 //! | `points` | where a field is measured, instead of random shots | inside the field's domain |

@@ -116,7 +116,7 @@ mod tests {
             let task = |phi: &Vec<f64>| physics.task(phi, Split::Train, seed).unwrap();
             let tasks: Vec<Task> = environments.iter().map(task).collect();
             let tuned = Settings::new(system, "camel").unwrap();
-            for (optimiser, steps) in [(Optimiser::Adam, tuned.steps), (Optimiser::Lbfgs, 8_000)] {
+            for (optimiser, steps) in [(Optimiser::Adam, 40_000), (Optimiser::Lbfgs, tuned.steps)] {
                 let settings = Settings {
                     optimiser,
                     steps,

@@ -28,7 +28,7 @@ pub(super) const METHOD: Method = Method {
     equation: "F(x; θ, w) = wᵀ v(x; θ), w by gradient steps from a learned start",
     zero_shot: false,
     trained_as: "anil",
-    lbfgs: false,
+    lbfgs: true,
     first_order: true,
 };
 
@@ -181,6 +181,10 @@ impl Learner for Anil {
                 first_order: self.first_order,
             },
         }))
+    }
+
+    fn projected(&self) -> Option<Arc<dyn Direct>> {
+        self.direct()
     }
 
     fn context_size(&self) -> usize {

@@ -167,8 +167,8 @@ pub trait Learner: Debug + Send + Sync {
         None
     }
 
-    /// The loss at the contexts of the training tasks that make it least, as a function of the other
-    /// parameters: variable projection, where contexts can be solved for.
+    /// The loss on all rows as a function of the parameters that are not contexts of training tasks:
+    /// those are solved for (variable projection) or computed by the learner's own rule.
     fn projected(&self) -> Option<Arc<dyn Direct>> {
         None
     }

@@ -28,7 +28,7 @@ pub(super) const METHOD: Method = Method {
     equation: "F(x; θ, w) = c(x; θ) + wᵀ v(x; θ), w by ridge regression inside training",
     zero_shot: false,
     trained_as: "r2d2",
-    lbfgs: false,
+    lbfgs: true,
     first_order: false,
 };
 
@@ -169,6 +169,10 @@ impl Learner for R2d2 {
             backbone: self.backbone.clone(),
             heads: Solved,
         }))
+    }
+
+    fn projected(&self) -> Option<Arc<dyn Direct>> {
+        self.direct()
     }
 
     fn context_size(&self) -> usize {

@@ -143,10 +143,13 @@ impl Trainer {
                 let loss = learner.projected().filter(|_| is_fused(&parameters));
                 let loss = loss.ok_or(LearnerError::Unsupported {
                     method: "the optimiser lbfgs",
-                    action: "train this method on this device: it is for CAMEL on the processor",
+                    action: "train this method on this device: it is for models that are affine in their context, on the processor",
                 })?;
                 let start = learner.initial_parameters(&mut generator(seed, FIRST_PARAMETERS));
-                let data = HostRows::of(tasks, &scaling, &rows);
+                // Learners that adapt to a part of the rows get a part of every trajectory.
+                let mut mixed = rows.clone();
+                mixed.shuffle(&mut generator(seed, ROW_ORDER));
+                let data = HostRows::of(tasks, &scaling, &mixed);
                 Some(FullBatch::new(loss, data, start))
             }
         };

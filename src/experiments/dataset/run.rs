@@ -23,10 +23,12 @@ use crate::{
         learned::LearnedModel,
         online::Estimate,
     },
-    learners::{Adapted, Model},
+    learners::{Adapted, Model, Optimiser},
     systems::Task,
 };
 
+/// Rows up to which all of them are passed over in every step, if the experiment asks for that.
+const MOST_FULL_BATCH_ROWS: usize = 20_000;
 /// Rows that are read before others may run.
 const SLICE: usize = 5_000;
 /// Directions in which the known parameters vary by less than this share do not count.
@@ -66,10 +68,17 @@ async fn report(spec: &DataSpec, host: &impl Host) -> Result<DataReport, Stop> {
     // Refused before the training, not after it.
     let training = &spec.training;
     let (shots, rest) = shots(&held.held, training.shots, spec.order, training.seed)?;
-    let settings = spec.settings()?;
+    let mut notes: Vec<String> = held.note.iter().cloned().collect();
+    let mut settings = spec.settings()?;
+    let rows: usize = held.training.iter().map(|task| task.targets.len()).sum();
+    if settings.optimiser == Optimiser::Lbfgs && rows > MOST_FULL_BATCH_ROWS {
+        settings = settings.with_adam();
+        notes.push(format!(
+            "L-BFGS passes over all rows in every step, which takes long with {rows} of them: the model was trained by Adam"
+        ));
+    }
     let (trained, used) = train_on_device(training, &settings, &held.training, host).await?;
     breathe(host).await?;
-    let mut notes: Vec<String> = held.note.iter().cloned().collect();
     let adaptation = adapt(spec, &trained.model, &held, &shots, &rest, &mut notes)?;
     Ok(DataReport {
         spec: spec.clone(),
