@@ -114,6 +114,15 @@ impl UpkieLoop {
         })
     }
 
+    /// The same after the half second that a task's samples leave out: no model knows the first sway.
+    pub fn settled(robot: Upkie, torso_mass: f64, lean: f64) -> Result<Self, SystemError> {
+        let mut run = Self::new(robot, torso_mass, lean)?;
+        for _ in 0..LEAD_IN {
+            run.tick()?;
+        }
+        Ok(run)
+    }
+
     /// Changes the path; it is followed from the beginning of the run.
     pub fn follow(&mut self, path: Shuttle) {
         self.path = path;

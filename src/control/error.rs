@@ -71,7 +71,11 @@ impl ControlError {
     /// What a run gave; none if it was sound but failed: the plant diverged or the robot fell.
     pub fn survived<T>(run: Result<T, Self>) -> Result<Option<T>, Self> {
         match run {
-            Err(Self::Diverged { .. } | Self::Fell { .. }) => Ok(None),
+            Err(
+                Self::Diverged { .. }
+                | Self::Fell { .. }
+                | Self::System(SystemError::Diverged { .. }),
+            ) => Ok(None),
             other => other.map(Some),
         }
     }

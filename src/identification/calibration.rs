@@ -12,7 +12,7 @@ const COVERAGE: f64 = 0.95;
 const MEMORY: f64 = 1_000.0;
 
 /// Numbers of shots after which scores are taken.
-pub(super) const SHOTS: [usize; 6] = [10, 20, 50, 100, 200, 400];
+pub(super) const SHOTS: [usize; 7] = [10, 20, 50, 100, 200, 400, 800];
 
 /// Distances |estimate − truth| in standard errors: for each of [`SHOTS`] and each parameter, one
 /// score a task.
@@ -107,7 +107,7 @@ mod tests {
     }
 
     fn calibration(early: f64, late: f64) -> Calibration {
-        let widths = [early, early, early, late, late, late];
+        let widths = [early, early, early, late, late, late, late];
         Calibration::of(&widths.map(|width| vec![scores(width)]))
     }
 
@@ -123,8 +123,8 @@ mod tests {
     #[test]
     fn beyond_the_validation_tasks_bars_shrink_no_further() {
         let calibration = calibration(1.0, 1.0);
-        let last = calibration.factor(0, 400);
-        assert!((calibration.factor(0, 800) / last - 2.0_f64.sqrt()).abs() < 1e-9);
+        let last = calibration.factor(0, 800);
+        assert!((calibration.factor(0, 900) / last - (9.0_f64 / 8.0).sqrt()).abs() < 1e-9);
         assert_eq!(calibration.factor(0, 5_000), calibration.factor(0, 50_000));
     }
 

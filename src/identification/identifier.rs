@@ -18,6 +18,8 @@ use super::{
 };
 use crate::systems::{Samples, Task};
 
+/// Share of the past that each step online keeps.
+const FORGETTING: f64 = 0.999;
 /// Standard deviations of the training parameters that the prior reaches out.
 const PRIOR_REACH: f64 = 4.0;
 /// A parameter is determined if its error bar is below this share of the prior's.
@@ -76,6 +78,8 @@ pub struct Identifier<M> {
     residuals: ResidualModel,
     prior: Prior,
     calibration: Calibration,
+    /// The same for the recursion that forgets.
+    online_calibration: Calibration,
 }
 
 impl<M: AffineModel> Identifier<M> {
@@ -108,16 +112,25 @@ impl<M: AffineModel> Identifier<M> {
     /// Counts how far the known parameters of the validation tasks, which are training environments,
     /// lie from what is identified.
     fn calibrated(mut self, validation: &[Task]) -> Result<Self, IdentificationError> {
-        let mut scores: Scores = std::array::from_fn(|_| vec![Vec::new(); self.model.size()]);
-        for task in validation {
-            self.score(task, &mut scores)?;
-        }
-        self.calibration = Calibration::of(&scores);
+        let mut of = |forgetting: f64| -> Result<Calibration, IdentificationError> {
+            let mut scores: Scores = std::array::from_fn(|_| vec![Vec::new(); self.model.size()]);
+            for task in validation {
+                self.score(task, forgetting, &mut scores)?;
+            }
+            Ok(Calibration::of(&scores))
+        };
+        let (batch, online) = (of(1.0)?, of(FORGETTING)?);
+        (self.calibration, self.online_calibration) = (batch, online);
         Ok(self)
     }
 
-    fn score(&mut self, task: &Task, scores: &mut Scores) -> Result<(), IdentificationError> {
-        let mut recursion = self.recursion(1.0, 0.0)?;
+    fn score(
+        &mut self,
+        task: &Task,
+        forgetting: f64,
+        scores: &mut Scores,
+    ) -> Result<(), IdentificationError> {
+        let mut recursion = self.recursion(forgetting, 0.0)?;
         let mut row = vec![0.0; self.model.size()];
         let scattered = self.residuals.correlation == 0.0;
         for (i, sample) in order(task.targets.len(), scattered).enumerate() {
@@ -141,6 +154,7 @@ impl<M: AffineModel> Identifier<M> {
             residuals,
             prior,
             calibration: Calibration::default(),
+            online_calibration: Calibration::default(),
         }
     }
 
@@ -165,7 +179,7 @@ impl<M: AffineModel> Identifier<M> {
             recursion.update(&row, target - biases[i]);
         }
         let seen = spectrum(&features);
-        let calibration = self.calibration_with(measurement);
+        let calibration = self.calibration.of_share(self.own_share(measurement));
         let spread = &self.prior.spread;
         let errors: Vec<f64> = (0..row.len())
             .map(|j| {
@@ -186,10 +200,10 @@ impl<M: AffineModel> Identifier<M> {
         })
     }
 
-    /// The factors where measurements have this noise.
-    fn calibration_with(&self, measurement: f64) -> Calibration {
+    /// Share of the model's own residuals in the variance of measurements with this noise.
+    fn own_share(&self, measurement: f64) -> f64 {
         let own = self.residuals.white_noise(0.0) / self.residuals.white_noise(measurement);
-        self.calibration.of_share(own * own)
+        own * own
     }
 
     fn recursion(
@@ -252,11 +266,12 @@ impl<M: AffineModel + Clone> Identifier<M> {
         let online = OnlineLeastSquares::new(
             self.model.clone(),
             &self.prior.centre,
-            self.recursive_settings(0.999, measurement),
+            self.recursive_settings(FORGETTING, measurement),
             Some(CusumSettings::LEARNED),
             Readout::Direct,
         )?;
-        Ok(online.with_calibration(self.calibration_with(measurement)))
+        let calibration = &self.online_calibration;
+        Ok(online.with_calibration(calibration.of_share(self.own_share(measurement))))
     }
 }
 

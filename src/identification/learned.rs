@@ -213,5 +213,12 @@ mod tests {
             report.tracking_error <= 1.5 * report.tracking_error_oracle,
             "{report:?}"
         );
+        // Like for like it beats the textbook; the oracle, which is told of the change, it cannot.
+        let [oracle, textbook] = [
+            report.tracking_error_oracle_observer.unwrap(),
+            report.tracking_error_analytic_observer.unwrap(),
+        ];
+        assert!(report.tracking_error < textbook, "{report:?}");
+        assert!(oracle < report.tracking_error, "{report:?}");
     }
 }

@@ -79,9 +79,10 @@ fn the_error_bars_of_the_torso_cover_it_as_often_as_they_say() {
     let model = camel(&shipped!("upkie-camel"), &Upkie::default(), 0.0);
     let mut fresh = || Ok(Budgeted::new(model.clone(), BUDGET));
     let covered = (0..200_u32).filter(|&trial| {
-        // Torsos become 2 to 8 kg heavy.
+        // Torsos become 2 to 8 kg heavy; two seconds later they are weighed.
         let setting = UpkieTrials {
             factor: 2.0 + 6.0 * f64::from(trial) / 199.0,
+            after: 400,
             ..UpkieTrials::default()
         };
         let seed = 5_000 + u64::from(trial);

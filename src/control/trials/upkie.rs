@@ -90,7 +90,7 @@ impl UpkieTrials {
         watch: &mut Watch,
     ) -> Result<(Punctuality, f64), ControlError> {
         let lean = random::generator(seed, LEAN_STREAM).random_range(-LARGEST_LEAN..=LARGEST_LEAN);
-        let plant = UpkieLoop::new(self.robot.clone(), self.start, lean)?;
+        let plant = UpkieLoop::settled(self.robot.clone(), self.start, lean)?;
         let mut run = UpkieIdentification::new(plant, model);
         let ticks = change.min(self.change_tick.unwrap_or(CHANGE_TICKS.1)) + self.after;
         let mut oracle = 0.0;
