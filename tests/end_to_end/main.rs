@@ -245,7 +245,7 @@ fn a_field_is_measured_where_the_visitor_clicks() {
         site.script(add).await;
         site.wait_for_text("#results h2", "4 samples").await;
         site.picture("field-desktop").await;
-        let place = "const box = document.querySelector('.maps canvas').getBoundingClientRect(); return [box.left + 0.2 * box.width, box.top + 0.2 * box.height]";
+        let place = "const map = document.querySelector('.maps canvas'); map.scrollIntoView({ block: 'center' }); const box = map.getBoundingClientRect(); return [box.left + 0.2 * box.width, box.top + 0.2 * box.height]";
         let place = site.script(place).await;
         for kind in ["mousePressed", "mouseReleased"] {
             let mouse = serde_json::json!({ "type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1 });
@@ -281,7 +281,8 @@ fn every_system_is_answered_by_the_model_that_came_with_the_site() {
         for system in camel_lab::systems::NAMES {
             site.visit(&format!("#/experiments?v=1&system={system}&method=camel"))
                 .await;
-            site.wait_for_text("#origin", "came with the site").await;
+            site.wait_for_text("#origin", "Answers a model that came with the site")
+                .await;
             site.wait_for_text("#identified", "±").await;
             let field = system.starts_with("charges") || system.starts_with("capacitor");
             let picture = if field {

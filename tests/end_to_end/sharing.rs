@@ -145,7 +145,8 @@ fn a_result_of_usual_settings_is_not_overwritten_by_the_shipped_model() {
     drive(DESKTOP, async |site| {
         site.visit("#/experiments?v=1&system=cartpole&method=camel")
             .await;
-        site.wait_for_text("#origin", "came with the site").await;
+        site.wait_for_text("#origin", "Answers a model that came with the site")
+            .await;
         let shipped = site.wait_for_text("#identified", "±").await;
         watch_saving(site).await;
         let saved = saved_by(site, "#save-run").await;
