@@ -400,7 +400,7 @@ mod tests {
                 ..Settings::new("cartpole", method.name).unwrap()
             };
             let outcome = settings.check();
-            assert_eq!(outcome.is_ok(), method.trained_as == "camel");
+            assert_eq!(outcome.is_ok(), method.lbfgs);
             if let Err(error) = outcome {
                 let said = error.to_string();
                 assert!(

@@ -95,7 +95,7 @@ fn settings() -> Settings {
     Settings {
         steps: 600,
         batch: 20,
-        ..Settings::new("pendulum", "camel").unwrap()
+        ..Settings::new("pendulum", "camel").unwrap().with_adam()
     }
 }
 

@@ -48,7 +48,7 @@ fn tasks(parameters: &[[f64; 2]], shared: bool) -> Vec<Task> {
 const PARAMETERS: [[f64; 2]; 4] = [[1.0, 1.0], [2.0, 1.0], [1.0, 3.0], [3.0, 2.0]];
 
 fn settings(method: &str) -> Settings {
-    let mut settings = Settings::new("pendulum", method).unwrap();
+    let mut settings = Settings::new("pendulum", method).unwrap().with_adam();
     settings.steps = 600;
     settings.batch = 50;
     settings
