@@ -8,8 +8,9 @@
 const NOMINAL_95: f64 = 1.96;
 /// Share of the validation tasks that the error bars shall cover.
 const COVERAGE: f64 = 0.95;
-/// Observations that a recursion with forgetting remembers.
-const MEMORY: f64 = 1_000.0;
+/// Observations up to which error bars may need widening: half of what a recursion with forgetting
+/// remembers, since the other half fades.
+const MEMORY: f64 = 500.0;
 
 /// Numbers of shots after which scores are taken.
 pub(super) const SHOTS: [usize; 7] = [10, 20, 50, 100, 200, 400, 800];

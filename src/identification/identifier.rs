@@ -179,7 +179,7 @@ impl<M: AffineModel> Identifier<M> {
             recursion.update(&row, target - biases[i]);
         }
         let seen = spectrum(&features);
-        let calibration = self.calibration.of_share(self.own_share(measurement));
+        let calibration = self.calibration.of_share(self.residuals.share(measurement));
         let spread = &self.prior.spread;
         let errors: Vec<f64> = (0..row.len())
             .map(|j| {
@@ -200,21 +200,13 @@ impl<M: AffineModel> Identifier<M> {
         })
     }
 
-    /// Share of the model's own residuals in the variance of measurements with this noise.
-    fn own_share(&self, measurement: f64) -> f64 {
-        let own = self.residuals.white_noise(0.0) / self.residuals.white_noise(measurement);
-        own * own
-    }
-
     fn recursion(
         &self,
         forgetting: f64,
         measurement: f64,
     ) -> Result<RecursiveLeastSquares, IdentificationError> {
-        RecursiveLeastSquares::new(
-            &self.prior.centre,
-            self.recursive_settings(forgetting, measurement),
-        )
+        let settings = self.recursive_settings(forgetting, measurement);
+        RecursiveLeastSquares::new(&self.prior.centre, settings)
     }
 
     fn recursive_settings(&self, forgetting: f64, measurement: f64) -> RecursiveSettings {
@@ -263,6 +255,7 @@ impl<M: AffineModel + Clone> Identifier<M> {
         &self,
         measurement: f64,
     ) -> Result<OnlineLeastSquares<PhysicalModel<M>>, IdentificationError> {
+        let share = self.residuals.share(measurement);
         let online = OnlineLeastSquares::new(
             self.model.clone(),
             &self.prior.centre,
@@ -271,7 +264,7 @@ impl<M: AffineModel + Clone> Identifier<M> {
             Readout::Direct,
         )?;
         let calibration = &self.online_calibration;
-        Ok(online.with_calibration(calibration.of_share(self.own_share(measurement))))
+        Ok(online.with_calibration(calibration.of_share(share)))
     }
 }
 

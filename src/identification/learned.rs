@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Validation tasks, at least one for each training task.
-const VALIDATION_TASKS: usize = 32;
+const VALIDATION_TASKS: usize = 80;
 /// Points of a validation task of a field.
 const VALIDATION_POINTS: usize = 2_000;
 /// A step between kept points has none of these factors, which sides of grids have: otherwise it

@@ -76,6 +76,17 @@ impl ResidualModel {
         };
         own.hypot(measurement)
     }
+
+    /// Share of the model's own residuals in the variance of what many measurements with this noise
+    /// tell: white noise averages out, what varies slowly does so more slowly, by (1 + ρ) / (1 − ρ).
+    pub fn share(&self, measurement: f64) -> f64 {
+        let slow = match self.drift() {
+            Some(drift) => (1.0 + drift.correlation) / (1.0 - drift.correlation),
+            None => 0.0,
+        };
+        let own = self.white_noise(0.0).powi(2) + slow * self.size.powi(2);
+        own / (own + measurement.powi(2))
+    }
 }
 
 fn mean_square(values: &[f64]) -> f64 {

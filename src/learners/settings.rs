@@ -227,7 +227,7 @@ fn of_system(system: &str) -> Result<Settings, LearnerError> {
         "arm" => Settings {
             rank: 4,
             hidden: vec![64; 4],
-            learning_rate: 5e-3,
+            learning_rate: 1.5e-3,
             batch: 100,
             weight_decay: 1e-2,
             ..base
@@ -315,6 +315,7 @@ fn of_method(base: Settings, trained_as: &str, name: &str) -> Settings {
         "camel" => Settings {
             prior_noise: match base.system.as_str() {
                 "pendulum" => 0.02,
+                "charges-dipole" => 0.003,
                 "capacitor" => 0.1,
                 "capacitor-eps" => 0.01,
                 "arm" => 0.05,
@@ -324,12 +325,20 @@ fn of_method(base: Settings, trained_as: &str, name: &str) -> Settings {
         },
         "r2d2" => Settings {
             ridge: 1e-3,
+            learning_rate: match base.system.as_str() {
+                "charges-pair" | "charges-dipole" => 1e-3,
+                _ => base.learning_rate,
+            },
             ..base
         },
         // A learned start takes the place of the bias net in the methods that adapt from one.
         "anil" => Settings {
             bias: Vec::new(),
             batch: base.batch.min(400),
+            learning_rate: match base.system.as_str() {
+                "capacitor" | "capacitor-eps" => 3e-3,
+                _ => base.learning_rate,
+            },
             // Without a limit some trainings on the arm end at the mean target.
             clip: if base.system == "arm" { 1.0 } else { 0.0 },
             ..base
