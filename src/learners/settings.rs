@@ -248,6 +248,14 @@ fn few_rows(batch: usize) -> usize {
     if batch > 200 { 100 } else { batch }
 }
 
+/// Learning rate of methods that get few steps: larger where the others' is small.
+fn of_few_steps(base: &Settings) -> f64 {
+    match base.system.as_str() {
+        "arm" => 5e-3,
+        _ => base.learning_rate,
+    }
+}
+
 /// Training steps. Methods whose weights differ from task to task pay for every task in every row
 /// and get fewer; an iteration of L-BFGS passes over all rows.
 fn steps(method: &str, system: &str) -> usize {
@@ -326,7 +334,7 @@ fn of_method(base: Settings, trained_as: &str, name: &str) -> Settings {
         "r2d2" => Settings {
             ridge: 1e-3,
             learning_rate: match base.system.as_str() {
-                "charges-pair" | "charges-dipole" => 1e-3,
+                "charges-pair" => 1e-3,
                 _ => base.learning_rate,
             },
             ..base
@@ -351,6 +359,7 @@ fn of_method(base: Settings, trained_as: &str, name: &str) -> Settings {
         "maml" => Settings {
             bias: Vec::new(),
             batch: few_rows(base.batch),
+            learning_rate: of_few_steps(&base),
             inner_rate: 0.1,
             inner_steps: 2,
             clip: 1.0,
@@ -359,6 +368,7 @@ fn of_method(base: Settings, trained_as: &str, name: &str) -> Settings {
         "cavia" => Settings {
             bias: Vec::new(),
             batch: few_rows(base.batch),
+            learning_rate: of_few_steps(&base),
             inner_rate: 1.0,
             inner_steps: 5,
             clip: 1.0,

@@ -22,8 +22,8 @@ pub struct Pretrain {
     /// Methods, with commas between; all that are trained if left out.
     #[arg(long, value_delimiter = ',')]
     methods: Vec<String>,
-    /// Seed of data and training.
-    #[arg(long, default_value_t = 0)]
+    /// Seed of data and training: that of the committed table.
+    #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Folder for one safetensors file a model.
     #[arg(long, default_value = "public/weights")]
