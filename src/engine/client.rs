@@ -268,6 +268,7 @@ impl Engine {
 
     /// Replaces a worker that died. What ran on the GPU starts again on the CPU.
     fn mourn(&self, why: &str) {
+        // Ended last: it owns the very closure that may have called this.
         let dead = self.0.borrow_mut().worker.take();
         let first_line = why.lines().next().unwrap_or(why).to_owned();
         let Some((number, work)) = self
@@ -279,7 +280,10 @@ impl Engine {
         else {
             return;
         };
-        if dead.is_some_and(|dead| dead.flavour == Flavour::Gpu) {
+        if dead
+            .as_ref()
+            .is_some_and(|dead| dead.flavour == Flavour::Gpu)
+        {
             let note =
                 format!("WebGPU stopped working ({first_line}); the run starts again on the CPU");
             return self.launch(number, on_cpu(work), Flavour::Cpu, Some(note));

@@ -25,7 +25,7 @@ pub const FIGURES: [&str; 3] = ["tasks", "epsilon", "shots"];
 /// Stream of the choice of training tasks.
 const TASK_STREAM: u64 = 75;
 /// Most training steps of one ε: its grids are large, and a curve takes many trainings.
-const MOST_STEPS: usize = 5_000;
+const MOST_STEPS: usize = 2_000;
 /// Samples that a model adapts from in the figures of training tasks and of ε.
 const TASK_SHOTS: usize = 10;
 const EPSILON_SHOTS: usize = 40;

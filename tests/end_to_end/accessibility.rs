@@ -130,8 +130,10 @@ fn the_page_stays_smooth_while_it_trains() {
 #[ignore = "needs the built site"]
 fn a_hidden_tab_goes_on_training() {
     drive(DESKTOP, async |site| {
-        site.visit("#/experiments?v=1&system=cartpole&method=camel&steps=3000&device=cpu")
-            .await;
+        site.visit(
+            "#/experiments?v=1&system=cartpole&method=camel&optimiser=adam&steps=3000&device=cpu",
+        )
+        .await;
         site.click("#train").await;
         site.wait_for_text(".progress-line", "steps/s").await;
         let first = site.client.window().await.unwrap();

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// A run that takes long on WebGPU's software adapter and a moment on the CPU.
-const ON_WEBGPU: &str = "#/experiments?v=1&system=cartpole&method=camel&steps=1000&width=4&depth=1&batch=8&device=webgpu";
+const ON_WEBGPU: &str = "#/experiments?v=1&system=cartpole&method=camel&optimiser=adam&steps=1000&width=4&depth=1&batch=8&device=webgpu";
 
 /// How much faster the page looks at its engine in these tests.
 const HASTE: u32 = 5;

@@ -151,7 +151,7 @@ fn a_broken_link_is_explained_and_corrected() {
         assert_eq!(
             site.script("return document.querySelector('#rank').value")
                 .await,
-            "16"
+            "4"
         );
         site.picture("broken-link-desktop").await;
     });
@@ -189,7 +189,7 @@ fn a_dead_worker_is_replaced_and_the_visitor_is_told() {
 #[ignore = "needs the built site"]
 fn webgpu_trains_in_the_page_and_says_so() {
     drive(DESKTOP, async |site| {
-        site.visit("#/experiments?v=1&system=cartpole&method=camel&steps=2&width=4&depth=1&batch=8&device=webgpu&run=1").await;
+        site.visit("#/experiments?v=1&system=cartpole&method=camel&optimiser=adam&steps=2&width=4&depth=1&batch=8&device=webgpu&run=1").await;
         site.wait_for_text("#device-used", "WebGPU").await;
         site.wait_for_text("#status", "Finished").await;
     });

@@ -2,7 +2,8 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 /// A short run of the cartpole.
-pub const LINK: &str = "#/experiments?v=1&system=cartpole&method=camel&steps=200&seed=3&device=cpu";
+pub const LINK: &str =
+    "#/experiments?v=1&system=cartpole&method=camel&optimiser=adam&steps=200&seed=3&device=cpu";
 
 /// The loss curve of [`LINK`], from a native machine.
 pub fn losses() -> Vec<(usize, f64)> {
