@@ -33,6 +33,9 @@ macro_rules! shipped {
     };
 }
 
+/// No tick is missed on a busy machine: what is tested here is not speed.
+const PATIENT: Duration = Duration::from_secs(3_600);
+
 type Camel = OnlineLeastSquares<PhysicalModel<LearnedModel>>;
 
 fn camel(model: &Arc<Model>, system: &dyn System, noise: f64) -> Camel {
@@ -56,7 +59,7 @@ fn gradient_methods_miss_ticks_that_are_too_short_and_none_that_are_long_enough(
     for model in [shipped!("upkie-anil"), shipped!("upkie-coda")] {
         let hurried = windowed(&model, Duration::from_nanos(1));
         assert!(hurried.missed_ticks > 0.5, "{hurried:?}");
-        let patient = windowed(&model, Duration::from_secs(3_600));
+        let patient = windowed(&model, PATIENT);
         assert_eq!(patient.missed_ticks, 0.0, "{patient:?}");
         assert!(patient.adaptation_seconds.median > 0.0, "{patient:?}");
     }
@@ -66,7 +69,7 @@ fn gradient_methods_miss_ticks_that_are_too_short_and_none_that_are_long_enough(
 fn a_trained_model_weighs_the_heavier_torso_in_two_seconds() {
     let model = camel(&shipped!("upkie-camel"), &Upkie::default(), 0.0);
     let setting = UpkieTrials::default();
-    let report = adaptive_trials(&setting, 10, 0, BUDGET, || Ok(model.clone())).unwrap();
+    let report = adaptive_trials(&setting, 10, 0, PATIENT, || Ok(model.clone())).unwrap();
     assert!(
         report.steps_within_15pct.median.unwrap() <= 400.0,
         "{report:?}"
@@ -77,7 +80,7 @@ fn a_trained_model_weighs_the_heavier_torso_in_two_seconds() {
 #[test]
 fn the_error_bars_of_the_torso_cover_it_as_often_as_they_say() {
     let model = camel(&shipped!("upkie-camel"), &Upkie::default(), 0.0);
-    let mut fresh = || Ok(Budgeted::new(model.clone(), BUDGET));
+    let mut fresh = || Ok(Budgeted::new(model.clone(), PATIENT));
     let covered = (0..200_u32).filter(|&trial| {
         // Torsos become 2 to 8 kg heavy; two seconds later they are weighed.
         let setting = UpkieTrials {
@@ -102,7 +105,7 @@ fn a_robot_that_falls_is_a_failed_trial() {
         ..UpkieTrials::default()
     };
     let model = camel(&shipped!("upkie-camel"), &Upkie::default(), 0.0);
-    let report = adaptive_trials(&setting, 2, 0, BUDGET, || Ok(model.clone())).unwrap();
+    let report = adaptive_trials(&setting, 2, 0, PATIENT, || Ok(model.clone())).unwrap();
     assert_eq!((report.trials, report.diverged), (2, 2));
     assert_eq!(report.steps_within_15pct.median, None);
     assert!(report.tracking_error.is_infinite(), "{report:?}");
