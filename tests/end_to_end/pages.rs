@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use crate::{
     browser::{DESKTOP, PHONE},
     drive,
@@ -99,6 +101,15 @@ fn the_site_works_without_a_network_after_one_visit() {
         // The browser tried in vain to look for a newer version.
         site.forgive_errors().await;
     });
+}
+
+/// Puts a file back as it was.
+struct Restored(std::path::PathBuf, Vec<u8>);
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        std::fs::write(&self.0, &self.1).unwrap();
+    }
 }
 
 #[test]
