@@ -169,3 +169,36 @@ fn charges_are_added_and_removed_and_can_be_learned() {
         site.wait_for_text("#identified", "charge 3").await;
     });
 }
+
+#[test]
+#[ignore = "needs the built site"]
+fn what_pushes_a_robot_is_in_the_link() {
+    drive(DESKTOP, async |site| {
+        site.visit("#/gallery?v=1&system=cartpole&view=sine+8+3")
+            .await;
+        let pressed = "document.querySelector('.segmented [aria-pressed=true]').textContent";
+        wait_until(
+            site,
+            "a sine",
+            &format!("return {pressed}.includes('Sine')"),
+        )
+        .await;
+        slide(site, ".stage__sliders").await;
+        wait_until(
+            site,
+            "another amplitude",
+            "return /view=sine\\+(?!8\\+)/.test(location.hash)",
+        )
+        .await;
+        site.click(".segmented button:last-child").await;
+        wait_for_link(site, "view=none").await;
+        site.script("location.hash = '#/gallery?v=1&system=cartpole'")
+            .await;
+        wait_until(
+            site,
+            "the usual input",
+            &format!("return {pressed}.includes('Swing')"),
+        )
+        .await;
+    });
+}

@@ -114,6 +114,44 @@ impl Drop for Restored {
 
 #[test]
 #[ignore = "needs the built site"]
+fn a_newer_version_no_network_and_an_old_browser_are_said_in_the_page() {
+    drive(DESKTOP, async |site| {
+        site.until("navigator.serviceWorker.controller").await;
+        let network = |offline: bool| json!({ "offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
+        site.tools("Network.emulateNetworkConditions", network(true))
+            .await;
+        site.wait_for_text("#offline", "goes on working").await;
+        site.tools("Network.emulateNetworkConditions", network(false))
+            .await;
+        site.until("!document.querySelector('#offline')").await;
+
+        let worker = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("dist/sw.js");
+        let before = Restored(worker.clone(), std::fs::read(&worker).unwrap());
+        let newer = [&before.1[..], b"// newer\n"].concat();
+        std::fs::write(&worker, newer).unwrap();
+        site.visit("").await;
+        site.script("window.old = true").await;
+        site.click("#update").await;
+        site.until("!window.old && document.querySelector('nav')")
+            .await;
+        drop(before);
+        site.forgive_errors().await;
+
+        let source = "WebAssembly.validate = () => false";
+        site.tools(
+            "Page.addScriptToEvaluateOnNewDocument",
+            json!({ "source": source }),
+        )
+        .await;
+        site.client.goto(&site.address).await.unwrap();
+        site.client.refresh().await.unwrap();
+        site.wait_for_text("#boot", "cannot run WebAssembly with SIMD")
+            .await;
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
 fn the_first_load_is_measured() {
     drive(DESKTOP, async |site| {
         let begun = "return performance.getEntriesByName('interactive')[0]?.startTime";
