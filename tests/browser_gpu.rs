@@ -87,6 +87,7 @@ async fn every_learner_computes_on_webgpu_what_it_computes_on_the_cpu() {
         rank: 2,
         batch: 8,
         steps: 3,
+        learning_rate: 0.01,
         ..Settings::new("charges-pair", method).unwrap().with_adam()
     };
     for method in METHODS.iter().filter(|method| !method.zero_shot) {
@@ -100,8 +101,9 @@ async fn every_learner_computes_on_webgpu_what_it_computes_on_the_cpu() {
 }
 
 async fn used(device: &str) -> DeviceUsed {
-    let text =
-        format!("#/experiments?v=1&system=charges-pair&width=3&depth=1&batch=8&device={device}");
+    let text = format!(
+        "#/experiments?v=1&system=charges-pair&optimiser=adam&width=3&depth=1&batch=8&device={device}"
+    );
     let spec: Spec = Link::read(&text).0.spec;
     let chosen = device::choose(&spec, &tasks(), &Recorder::default()).await;
     chosen.unwrap().1
@@ -117,7 +119,9 @@ async fn a_wish_is_granted_and_auto_measures() {
 
 #[wasm_bindgen_test]
 async fn a_measurement_can_be_cancelled() {
-    let spec = Link::read("#/experiments?v=1&system=charges-pair&width=3&depth=1&device=auto");
+    let spec = Link::read(
+        "#/experiments?v=1&system=charges-pair&optimiser=adam&width=3&depth=1&device=auto",
+    );
     let recorder = Recorder::default();
     recorder.cancel.set(true);
     let outcome = device::choose(&spec.0.spec, &tasks(), &recorder).await;

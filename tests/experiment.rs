@@ -15,8 +15,7 @@ use camel_lab::{
         protocol::{Event, Progress, Work, decode, encode},
     },
     experiments::{
-        data_cache, dataset::report::DataSpec, link::Link, live::Command, report::Partial,
-        run::run, spec::Draft,
+        data_cache, dataset::report::DataSpec, link::Link, live::Command, run::run, spec::Draft,
     },
     learners::weights,
 };
@@ -43,6 +42,7 @@ fn masses_are_read_off_the_example_file() {
         let Event::Learned(report) = learn(spec, file.clone()) else {
             panic!("no report")
         };
+        let report = report.open().unwrap();
         assert_eq!(report.environments, 5);
         assert_eq!(report.notes, Vec::<String>::new());
         let adaptation = &report.adaptation;
@@ -67,6 +67,7 @@ fn every_method_learns_from_a_file() {
         let Event::Learned(report) = ended else {
             panic!("{method}: {ended:?}")
         };
+        let report = report.open().unwrap();
         assert_eq!(
             report.adaptation.identified.len(),
             2,
@@ -92,6 +93,7 @@ fn units_of_known_parameters_do_not_matter() {
         let Event::Learned(report) = ended else {
             panic!("{ended:?}")
         };
+        let report = report.open().unwrap();
         let cart = report.adaptation.identified[0].clone();
         (cart.estimate, cart.standard_error)
     };
@@ -173,6 +175,7 @@ fn a_file_that_determines_too_little_says_so_and_a_bad_one_fails_with_row_and_co
     let Event::Learned(report) = learn(spec.clone(), few.clone().into_bytes()) else {
         panic!("no report")
     };
+    let report = report.open().unwrap();
     assert_eq!(report.adaptation.identified, vec![]);
     assert!(
         report.notes[0].contains("cannot be identified"),
@@ -201,6 +204,7 @@ fn a_file_is_outlined_and_learning_from_it_can_be_cancelled() {
     let Ok(Event::Outline(outline)) = job.events.recv() else {
         panic!("no outline")
     };
+    let outline = outline.open().unwrap();
     assert_eq!((outline.rows, outline.columns.len()), (1_800, 10));
     let spec = dataset::spec(&file, "camel", 200_000);
     let job = Job::with_file(Work::Dataset(Box::new(spec)), file);
@@ -238,7 +242,7 @@ fn plates_are_solved_once_however_many_runs_follow() {
             matches!(events.last(), Some(Event::Finished(_))),
             "{events:?}"
         );
-        let is_making = |event: &&Event| matches!(event, Event::Partial(Partial::Making { .. }));
+        let is_making = |event: &&Event| matches!(event, Event::Making { .. });
         events.iter().filter(is_making).count()
     };
     assert!(made("capacitor") > 0);
@@ -254,13 +258,13 @@ fn a_run_is_cancelled_while_its_plates_are_solved() {
     let job = Job::start(Work::Experiment(link.spec));
     let first = job.events.recv().unwrap();
     assert!(
-        matches!(first, Event::Partial(Partial::Making { done: 0, of: 10 })),
+        matches!(first, Event::Making { done: 0, of: 10 }),
         "{first:?}"
     );
     job.cancel();
     let rest: Vec<_> = job.events.iter().collect();
     assert!(matches!(rest.last(), Some(Event::Cancelled)), "{rest:?}");
-    let has_data = |event: &Event| matches!(event, Event::Partial(Partial::Data { .. }));
+    let has_data = |event: &Event| matches!(event, Event::Data { .. });
     assert!(!rest.iter().any(has_data), "{rest:?}");
 }
 
@@ -319,7 +323,7 @@ fn cancelled_at(link: &str, reached: fn(&Event) -> bool) -> Vec<Event> {
 
 #[test]
 fn a_run_is_cancelled_while_its_data_are_made() {
-    let making = |event: &Event| matches!(event, Event::Partial(Partial::Making { .. }));
+    let making = |event: &Event| matches!(event, Event::Making { .. });
     let events = cancelled_at("#/experiments?v=1&system=capacitor&device=cpu", making);
     assert_eq!(events.last(), Some(&Event::Cancelled));
     assert_eq!(events.iter().filter(|event| making(event)).count(), 1);
@@ -331,7 +335,7 @@ fn a_run_is_cancelled_between_training_and_evaluation() {
     let link = "#/experiments?v=1&system=cartpole&steps=2&device=cpu";
     let events = cancelled_at(link, |event| matches!(event, Event::Weights(_)));
     assert_eq!(events.last(), Some(&Event::Cancelled));
-    let evaluated = |event: &Event| matches!(event, Event::Partial(Partial::Adapted(_)));
+    let evaluated = |event: &Event| matches!(event, Event::Adapted(_));
     assert!(!events.iter().any(evaluated), "{events:?}");
 }
 
@@ -365,7 +369,10 @@ fn a_paused_demonstration_says_that_it_lives() {
 fn the_demonstration_obeys_on_a_thread() {
     let job = Job::start(Work::Live);
     let next = || match job.events.recv_timeout(Duration::from_secs(20)).unwrap() {
-        Event::Ticks { ticks, .. } => ticks.into_iter().map(|tick| tick.mass).collect(),
+        Event::Ticks(news) => {
+            let ticks = news.open().unwrap().ticks.into_iter();
+            ticks.map(|tick| tick.mass).collect()
+        }
         Event::Note(note) => panic!("{note}"),
         _ => Vec::new(),
     };

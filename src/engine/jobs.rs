@@ -6,7 +6,7 @@ use web_time::Instant;
 
 use super::{
     pacing::{Beating, Host, SILENCE},
-    protocol::{DeviceUsed, Event, Work},
+    protocol::{DeviceUsed, Event, Ticks, Work},
 };
 use crate::experiments::{
     bench, dataset,
@@ -33,7 +33,7 @@ pub async fn run(work: &Work, host: &impl Host) {
         Work::Experiment(spec) => run::run(spec, host).await,
         Work::Explore(spec) => {
             let last = match explore(spec, host).await {
-                Ok(answer) => Event::Answered(Box::new(answer)),
+                Ok(answer) => Event::Answered(answer.into()),
                 Err(error) => Event::Failed(error.to_string()),
             };
             host.emit(last);
@@ -99,10 +99,11 @@ async fn demonstrate(host: &impl Host) -> Result<(), LiveError> {
         let steps = clock.steps(passed, live.time_step());
         if steps > 0 {
             let (ticks, seconds) = live.advance(steps)?;
-            host.emit(Event::Ticks {
+            let news = Ticks {
                 ticks,
                 seconds_a_tick: times.mean(&seconds, steps),
-            });
+            };
+            host.emit(Event::Ticks(news.into()));
         }
         host.sleep(FRAME).await;
     }

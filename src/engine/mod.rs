@@ -8,6 +8,7 @@ pub mod jobs;
 #[cfg(test)]
 pub mod listener;
 pub mod pacing;
+pub mod parcel;
 pub mod protocol;
 
 #[cfg(target_arch = "wasm32")]

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+pub use super::parcel::Parcel;
 use crate::charts::nullable;
 use crate::experiments::{
     bench::{Measured, Plan},
@@ -16,13 +17,13 @@ use crate::experiments::{
     live::{Command, Tick},
     online_run::{OnlineRun, OnlineSpec},
     record::Record,
-    report::{Partial, Report},
+    report::{Adaptation, Report},
     rerun::Rerun,
     spec::Spec,
 };
 
 /// Version of these messages.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// Whether the other side, which speaks this protocol, is understood; if not, what a visitor can do.
 pub fn agree(protocol: u32) -> Result<(), String> {
@@ -118,7 +119,7 @@ pub enum Reply {
     },
 }
 
-/// The course of a job: `Started`, any number of `Note`, `Progress` and `Partial`, then one of
+/// The course of a job: `Started`, any number of `Note`, `Making`, `Progress` and results on the way, then one of
 /// the events of which [`Event::is_last`] holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
@@ -133,31 +134,40 @@ pub enum Event {
     Note(String),
     /// How far it is.
     Progress(Progress),
-    /// A result on the way.
-    Partial(Partial),
-    /// Steps of the live demonstration.
-    Ticks {
-        /// The steps since the last message.
-        ticks: Vec<Tick>,
-        /// Time that one step of each lane took [s].
-        seconds_a_tick: Vec<f64>,
+    /// How many of the training environments have been simulated.
+    Making {
+        /// So many.
+        done: usize,
+        /// Of so many.
+        of: usize,
     },
+    /// The training data exist.
+    Data {
+        /// Tasks.
+        tasks: usize,
+        /// Samples in each.
+        samples: usize,
+    },
+    /// The model is trained and adapted.
+    Adapted(Parcel<Adaptation>),
+    /// Steps of the live demonstration.
+    Ticks(Parcel<Ticks>),
     /// The trained model as a safetensors file.
     Weights(Weights),
     /// A cell of a table.
-    Record(Box<Record>),
+    Record(Parcel<Record>),
     /// A measurement of a benchmark.
-    Measured(Measured),
+    Measured(Parcel<Measured>),
     /// Steps of a run of online control.
-    Online(Box<OnlineRun>),
+    Online(Parcel<OnlineRun>),
     /// The end, with everything.
-    Finished(Box<Report>),
+    Finished(Parcel<Report>),
     /// The answer of a trained model.
-    Answered(Box<Answer>),
+    Answered(Parcel<Answer>),
     /// The end of [`Work::Outline`].
-    Outline(Box<Outline>),
+    Outline(Parcel<Outline>),
     /// The end of [`Work::Dataset`].
-    Learned(Box<DataReport>),
+    Learned(Parcel<DataReport>),
     /// The end; everything has been said.
     Done,
     /// Stopped on request.
@@ -180,6 +190,15 @@ impl Event {
                 | Self::Failed(_)
         )
     }
+}
+
+/// Steps of the live demonstration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ticks {
+    /// The steps since the last message.
+    pub ticks: Vec<Tick>,
+    /// Time that one step of each lane took [s].
+    pub seconds_a_tick: Vec<f64>,
 }
 
 /// The bytes of a safetensors file; hexadecimal digits in a message.

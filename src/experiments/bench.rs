@@ -119,9 +119,9 @@ pub async fn suite(plan: &Plan, host: &impl Host) -> Result<(), Stop> {
     };
     let pace = Pace::new(methods.len() * problems.len() + 2 * growing.len() + goals);
     let mut done = 0;
-    let mut tell = |measured| {
+    let mut tell = |measured: Measured| {
         done += 1;
-        host.emit(Event::Measured(measured));
+        host.emit(Event::Measured(measured.into()));
         host.emit(Event::Progress(pace.progress(done, 0.0)));
     };
     for &(system, shots) in problems {
@@ -334,7 +334,7 @@ mod tests {
             panic!("the device comes first")
         };
         let measured = |event| match event {
-            Event::Measured(measured) => Some(measured),
+            Event::Measured(measured) => measured.open().ok(),
             _ => None,
         };
         (device, events.into_iter().filter_map(measured).collect())

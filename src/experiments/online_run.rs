@@ -235,7 +235,7 @@ async fn online(spec: &OnlineSpec, host: &impl Host) -> Result<bool, LiveError> 
         let (news, over) = advance(plant.as_mut(), steps, anew)?;
         if anew || !news.points.is_empty() || steps > 0 || said.elapsed() > HEARTBEAT {
             (anew, said) = (false, Instant::now());
-            host.emit(Event::Online(Box::new(news)));
+            host.emit(Event::Online(news.into()));
         }
         if over {
             return Ok(true);

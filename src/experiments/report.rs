@@ -28,27 +28,6 @@ pub struct Report {
     pub motion: Option<Motion>,
 }
 
-/// A result on the way.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Partial {
-    /// The training data are being made.
-    Making {
-        /// Environments that are done.
-        done: usize,
-        /// Environments in all.
-        of: usize,
-    },
-    /// The training data exist.
-    Data {
-        /// Tasks.
-        tasks: usize,
-        /// Samples in each.
-        samples: usize,
-    },
-    /// The model is trained and adapted.
-    Adapted(Adaptation),
-}
-
 /// Adaptation to one environment that training has not seen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Adaptation {

@@ -76,7 +76,7 @@ async fn cells(rerun: &Rerun, host: &impl Host) -> Result<(), Stop> {
     let mut evaluator = Evaluator::new(systems::by_name(&rerun.system)?, model, rerun.seed)?;
     for cell in cells {
         let record = evaluate(cell, &mut evaluator, &made, host).await?;
-        host.emit(Event::Record(Box::new(record)));
+        host.emit(Event::Record(record.into()));
     }
     Ok(())
 }
@@ -159,7 +159,7 @@ mod tests {
         let events: Vec<Event> = job.events.iter().collect();
         assert_eq!(events.last(), Some(&Event::Done));
         let record = |event| match event {
-            Event::Record(r) => Some((r.method.clone(), r.shots, r.mse.n)),
+            Event::Record(record) => record.open().ok().map(|r| (r.method, r.shots, r.mse.n)),
             _ => None,
         };
         events.into_iter().filter_map(record).collect()

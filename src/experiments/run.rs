@@ -5,13 +5,7 @@ use std::sync::Arc;
 use burn::tensor::Device;
 
 use super::{
-    data_cache,
-    evaluate::adapt,
-    explore,
-    follow::follow,
-    identifiers,
-    report::{Partial, Report},
-    spec::Spec,
+    data_cache, evaluate::adapt, explore, follow::follow, identifiers, report::Report, spec::Spec,
 };
 use crate::{
     engine::{
@@ -64,7 +58,7 @@ impl<E: std::error::Error + 'static> From<E> for Stop {
 /// Runs an experiment and tells its host of every event, the last one included.
 pub async fn run(spec: &Spec, host: &impl Host) {
     let last = match experiment(spec, host).await {
-        Ok(report) => Event::Finished(Box::new(report)),
+        Ok(report) => Event::Finished(report.into()),
         Err(stop) => stop.into(),
     };
     host.emit(last);
@@ -84,7 +78,7 @@ async fn experiment(spec: &Spec, host: &impl Host) -> Result<Report, Stop> {
     breathe(host).await?;
     identifiers::prepare(&trained.model, system.as_ref(), spec.seed, host).await?;
     let (adaptation, _) = adapt(spec, system.as_ref(), &trained.model)?;
-    host.emit(Event::Partial(Partial::Adapted(adaptation.clone())));
+    host.emit(Event::Adapted(adaptation.clone().into()));
     breathe(host).await?;
     let motion = follow(spec, system.as_ref(), &trained.model)?;
     Ok(Report {
@@ -115,10 +109,10 @@ pub(super) async fn training_tasks(
         }
     };
     let samples = tasks.first().map_or(0, |task| task.targets.len());
-    host.emit(Event::Partial(Partial::Data {
+    host.emit(Event::Data {
         tasks: tasks.len(),
         samples,
-    }));
+    });
     Ok(tasks)
 }
 
@@ -127,7 +121,7 @@ async fn make_tasks(system: &dyn System, seed: u64, host: &impl Host) -> Result<
     let mut tasks = Vec::with_capacity(environments.len());
     let tell = |done: usize| {
         let of = environments.len();
-        host.emit(Event::Partial(Partial::Making { done, of }));
+        host.emit(Event::Making { done, of });
     };
     tell(0);
     let mut pace = Pace::new(0);

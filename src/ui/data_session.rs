@@ -8,7 +8,7 @@ use super::{
     browser,
     keeper::{self, FORGET},
     route::Route,
-    session::{Session, Status},
+    run::{Run, Status},
 };
 use crate::{
     engine::protocol::{Event, Work},
@@ -30,7 +30,7 @@ use crate::{
 pub struct DataSession {
     route: Route,
     /// The engine that reads and learns.
-    pub run: Session,
+    pub run: Run,
     /// Name of the file; empty without one.
     pub file: RwSignal<String>,
     /// What is in the file, once it is read.
@@ -59,7 +59,7 @@ impl DataSession {
     fn new(route: Route) -> Self {
         Self {
             route,
-            run: Session::new(),
+            run: Run::new(),
             file: RwSignal::default(),
             outline: RwSignal::default(),
             roles: RwSignal::default(),
@@ -245,12 +245,15 @@ impl DataSession {
 
     fn hear_of_file(self, event: Event) {
         match event {
-            Event::Outline(outline) => {
-                self.run.forget();
-                self.roles.set(Roles::guess(&outline));
-                self.outline.set(Some((*outline).clone()));
-                self.choose(&outline, &self.route.link_untracked().view);
-            }
+            Event::Outline(outline) => match outline.open() {
+                Ok(outline) => {
+                    self.run.forget();
+                    self.roles.set(Roles::guess(&outline));
+                    self.outline.set(Some(outline.clone()));
+                    self.choose(&outline, &self.route.link_untracked().view);
+                }
+                Err(problem) => self.hear_of_file(Event::Failed(problem)),
+            },
             Event::Failed(message) => {
                 self.run.forget();
                 self.problem.set(message);
@@ -262,12 +265,15 @@ impl DataSession {
 
     fn hear(self, event: Event) {
         match event {
-            Event::Learned(report) => {
-                self.run.losses.set(report.losses.clone());
-                self.report.set(Some(*report));
-                self.run.status.set(Status::Finished);
-            }
-            other => self.run.hear(other),
+            Event::Learned(report) => match report.open() {
+                Ok(report) => {
+                    self.run.losses.set(report.losses.clone());
+                    self.report.set(Some(report));
+                    self.run.status.set(Status::Finished);
+                }
+                Err(problem) => self.run.status.set(Status::Failed(problem)),
+            },
+            other => self.run.follow(other),
         }
     }
 }

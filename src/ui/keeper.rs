@@ -48,7 +48,7 @@ impl Keeper {
             keeper.tell(problem);
         });
         Effect::new(move || {
-            let weights = session.weights.get();
+            let weights = session.run.weights.get();
             if weights.is_empty() {
                 // Those of another run would be wrong.
                 storage::remove(WEIGHTS);

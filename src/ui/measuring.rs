@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::{
     keeper::{self, FORGET},
-    session::Status,
+    run::Status,
     storage,
 };
 use crate::{
@@ -92,7 +92,10 @@ impl Measuring {
                 self.status.set(Status::Running);
                 self.progress.set(Some(progress));
             }
-            Event::Measured(measured) => self.sheet.update(|sheet| sheet.measured.push(measured)),
+            Event::Measured(measured) => match measured.open() {
+                Ok(measured) => self.sheet.update(|sheet| sheet.measured.push(measured)),
+                Err(why) => self.end(Status::Failed(why)),
+            },
             Event::Done => self.end(Status::Finished),
             Event::Cancelled => self.end(Status::Cancelled),
             Event::Failed(why) => self.end(Status::Failed(why)),

@@ -35,6 +35,8 @@ pub mod reruns;
 #[cfg(target_arch = "wasm32")]
 pub mod route;
 #[cfg(target_arch = "wasm32")]
+pub mod run;
+#[cfg(target_arch = "wasm32")]
 pub mod session;
 #[cfg(target_arch = "wasm32")]
 pub mod storage;

@@ -67,14 +67,19 @@ impl Online {
                 self.send(Command::Speed(self.speed.get_untracked()));
                 self.send(Command::Paused(self.paused.get_untracked()));
             }
-            Event::Online(news) => self.run.update(|run| run.extend(*news)),
-            Event::Failed(text) => {
-                self.problem.set(text);
-                self.busy.set(false);
-            }
+            Event::Online(news) => match news.open() {
+                Ok(news) => self.run.update(|run| run.extend(news)),
+                Err(text) => self.fail(text),
+            },
+            Event::Failed(text) => self.fail(text),
             Event::Done | Event::Cancelled => self.busy.set(false),
             _ => {}
         }
+    }
+
+    fn fail(self, problem: String) {
+        self.problem.set(problem);
+        self.busy.set(false);
     }
 
     /// Passes a command on.

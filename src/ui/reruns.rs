@@ -185,7 +185,10 @@ impl Reruns {
                 let part = p.step as f64 / p.steps.max(1) as f64;
                 self.set(place, Stage::Running(part, p.seconds_left));
             }
-            Event::Record(record) => self.keep(*record),
+            Event::Record(record) => match record.open() {
+                Ok(record) => self.keep(record),
+                Err(why) => self.set(place, Stage::Stopped(why)),
+            },
             Event::Done => self.end(place, Stage::Done),
             Event::Cancelled => self.end(place, Stage::Stopped("cancelled".to_owned())),
             Event::Failed(why) => self.end(place, Stage::Stopped(why)),

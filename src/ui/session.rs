@@ -1,65 +1,24 @@
 //! The experiment that runs, kept while the visitor moves between pages.
 
 use leptos::prelude::*;
-use web_sys::Blob;
 
+use super::run::{Run, Status};
 use crate::{
-    engine::{
-        client::Engine,
-        protocol::{DeviceUsed, Event, Progress, Work},
-    },
+    engine::protocol::{Event, Work},
     experiments::{
         explore::{Answer, Origin},
-        report::{Partial, Report},
+        report::Report,
         spec::Spec,
     },
 };
 
 mod asking;
 
-/// Where an experiment stands.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Status {
-    /// Nothing has run yet.
-    #[default]
-    Idle,
-    /// The engine is being loaded or the data are being made.
-    Preparing,
-    /// It trains.
-    Running,
-    /// It is done.
-    Finished,
-    /// The visitor stopped it.
-    Cancelled,
-    /// It stopped with an error.
-    Failed(String),
-}
-
-impl Status {
-    /// Whether it can be cancelled.
-    pub fn is_active(&self) -> bool {
-        matches!(self, Self::Preparing | Self::Running)
-    }
-}
-
 /// Everything the page shows of a run.
 #[derive(Clone, Copy)]
 pub struct Session {
-    engine: StoredValue<Engine, LocalStorage>,
-    /// Where it stands.
-    pub status: RwSignal<Status>,
-    /// How far training is.
-    pub progress: RwSignal<Option<Progress>>,
-    /// Loss curve so far: step and value.
-    pub losses: RwSignal<Vec<(usize, f64)>>,
-    /// What the engine had to say.
-    pub notes: RwSignal<Vec<String>>,
-    /// Where it runs.
-    pub device: RwSignal<Option<DeviceUsed>>,
-    /// What is being prepared, in words; empty once that is done.
-    pub preparing: RwSignal<String>,
-    /// The trained model as the bytes of a safetensors file; empty without one.
-    pub weights: RwSignal<Vec<u8>>,
+    /// The engine, and how far it is.
+    pub run: Run,
     /// The result.
     pub report: RwSignal<Option<Report>>,
     /// Every result since the page was opened, the last of each experiment.
@@ -86,14 +45,7 @@ impl Session {
     /// A session in which nothing has run.
     pub fn new() -> Self {
         Self {
-            engine: StoredValue::new_local(Engine::default()),
-            status: RwSignal::default(),
-            progress: RwSignal::default(),
-            losses: RwSignal::default(),
-            notes: RwSignal::default(),
-            device: RwSignal::default(),
-            preparing: RwSignal::default(),
-            weights: RwSignal::default(),
+            run: Run::new(),
             report: RwSignal::default(),
             runs: RwSignal::default(),
             queue: RwSignal::default(),
@@ -119,37 +71,20 @@ impl Session {
             .queue
             .try_update(|queue| (!queue.is_empty()).then(|| queue.remove(0)));
         if let Some(Some(spec)) = next {
-            self.run(spec);
+            self.train(spec);
         }
     }
 
     /// Runs an experiment instead of the one that runs.
     pub fn start(self, spec: Spec) {
         self.cancel();
-        self.run(spec);
+        self.train(spec);
     }
 
-    fn run(self, spec: Spec) {
-        self.launch(Work::Experiment(spec), move |event| self.hear(event));
-    }
-
-    /// Does some work instead of what runs; the listener hears of every event.
-    pub fn begin(self, work: Work, listener: impl Fn(Event) + 'static) {
-        self.cancel();
-        self.launch(work, listener);
-    }
-
-    fn launch(self, work: Work, listener: impl Fn(Event) + 'static) {
+    fn train(self, spec: Spec) {
         self.clear();
-        self.engine
-            .with_value(|engine| engine.start(work, listener));
-        // Only now: what ran before has said by now that it was cancelled.
-        self.status.set(Status::Preparing);
-    }
-
-    /// Gives the engine a file to read.
-    pub fn offer(self, file: Blob) {
-        self.engine.with_value(|engine| engine.offer(file));
+        let hear = move |event| self.hear(event);
+        self.run.begin(Work::Experiment(spec), hear);
     }
 
     /// Shows a result from elsewhere: of an earlier visit, or of a file whose model the engine has.
@@ -158,8 +93,8 @@ impl Session {
         self.cancel();
         self.clear();
         self.no_answer.set(String::new());
-        self.losses.set(report.losses.clone());
-        self.device.set(Some(report.device.clone()));
+        self.run.losses.set(report.losses.clone());
+        self.run.device.set(Some(report.device.clone()));
         let answer = Answer {
             origin,
             ..Answer::from(&report)
@@ -170,7 +105,7 @@ impl Session {
             self.earlier.set_value(Some(report.spec.clone()));
         }
         self.remember(&report, weights.clone());
-        self.weights.set(weights);
+        self.run.weights.set(weights);
         self.answer.set(Some(answer));
         self.report.set(Some(report));
     }
@@ -213,17 +148,11 @@ impl Session {
     /// The same, and ends the engine, which remembers models and files too.
     pub fn close(self) {
         self.forget();
-        self.engine.with_value(Engine::close);
+        self.run.close();
     }
 
     fn clear(self) {
-        self.status.set(Status::Idle);
-        self.progress.set(None);
-        self.losses.set(Vec::new());
-        self.notes.set(Vec::new());
-        self.device.set(None);
-        self.preparing.set(String::new());
-        self.weights.set(Vec::new());
+        self.run.clear();
         self.earlier.set_value(None);
         self.opened.set_value(None);
         self.report.set(None);
@@ -232,48 +161,27 @@ impl Session {
     /// Stops the experiment and those that wait.
     pub fn cancel(self) {
         self.queue.set(Vec::new());
-        self.engine.with_value(Engine::cancel);
+        self.run.cancel();
     }
 
-    /// Takes in what the engine says.
+    /// Takes in what the engine says of an experiment.
     pub fn hear(self, event: Event) {
+        let ended = matches!(event, Event::Finished(_) | Event::Failed(_));
         match event {
-            // Also when a run starts again on another device.
-            Event::Started { device } => {
-                self.losses.set(Vec::new());
-                self.progress.set(None);
-                self.device.set(Some(device));
-            }
-            Event::Note(note) => self.notes.update(|notes| notes.push(note)),
-            Event::Progress(progress) => {
-                self.status.set(Status::Running);
-                if progress.loss.is_finite() {
-                    self.losses.update(|losses| {
-                        // A training that was restarted counts its steps again.
-                        losses.retain(|(step, _)| *step < progress.step);
-                        losses.push((progress.step, progress.loss));
-                    });
+            Event::Finished(report) => match report.open() {
+                Ok(report) => {
+                    self.run.losses.set(report.losses.clone());
+                    self.answer.set(Some(Answer::from(&report)));
+                    self.remember(&report, self.run.weights.get_untracked());
+                    self.report.set(Some(report));
+                    self.run.status.set(Status::Finished);
                 }
-                self.progress.set(Some(progress));
-            }
-            Event::Partial(Partial::Making { done, of }) => self
-                .preparing
-                .set(format!("{done} of {of} environments simulated")),
-            Event::Weights(weights) => self.weights.set(weights.0),
-            Event::Finished(report) => {
-                self.losses.set(report.losses.clone());
-                self.answer.set(Some(Answer::from(&*report)));
-                self.remember(&report, self.weights.get_untracked());
-                self.report.set(Some(*report));
-                self.status.set(Status::Finished);
-                self.start_next();
-            }
-            Event::Cancelled => self.status.set(Status::Cancelled),
-            Event::Failed(message) => {
-                self.status.set(Status::Failed(message));
-                self.start_next();
-            }
-            _ => {}
+                Err(problem) => self.run.status.set(Status::Failed(problem)),
+            },
+            other => self.run.follow(other),
+        }
+        if ended {
+            self.start_next();
         }
     }
 }

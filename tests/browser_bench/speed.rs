@@ -42,22 +42,7 @@ async fn measure(device: &str, brief: bool) {
     for event in recorder.events.into_inner() {
         match event {
             Event::Started { device: used } => assert_eq!(used.name, device, "{}", used.reason),
-            Event::Measured(Measured::Speed(speed)) => console_log!(
-                "{device}, {} {}: {:.0} steps a second, {:.3} ms an adaptation, {:.1} MB of memory",
-                speed.system,
-                speed.method,
-                speed.steps_per_second,
-                1e3 * speed.adaptation_seconds,
-                1e-6 * speed.memory as f64
-            ),
-            Event::Measured(Measured::Growth(growth)) => console_log!(
-                "{device}, {} grows with {}: slope {:.2}",
-                growth.method,
-                growth.of,
-                growth.slope()
-            ),
-            // The figures of `accuracy` are less disturbed by other processes.
-            Event::Measured(Measured::Accuracy(_)) => {}
+            Event::Measured(measured) => say(device, &measured.open().unwrap()),
             Event::Failed(message) => panic!("{message}"),
             _ => {}
         }
@@ -94,5 +79,26 @@ fn speed_of_every_system() {
             "steps"
         };
         console_log!("{name}: {rate:.0} {what} a second");
+    }
+}
+
+fn say(device: &str, measured: &Measured) {
+    match measured {
+        Measured::Speed(speed) => console_log!(
+            "{device}, {} {}: {:.0} steps a second, {:.3} ms an adaptation, {:.1} MB of memory",
+            speed.system,
+            speed.method,
+            speed.steps_per_second,
+            1e3 * speed.adaptation_seconds,
+            1e-6 * speed.memory as f64
+        ),
+        Measured::Growth(growth) => console_log!(
+            "{device}, {} grows with {}: slope {:.2}",
+            growth.method,
+            growth.of,
+            growth.slope()
+        ),
+        // The figures of `accuracy` are less disturbed by other processes.
+        Measured::Accuracy(_) => {}
     }
 }

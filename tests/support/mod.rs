@@ -56,7 +56,7 @@ pub async fn report_of(link: &str) -> Report {
     let recorder = Recorder::default();
     run(&link.spec, &recorder).await;
     match recorder.events.into_inner().pop() {
-        Some(Event::Finished(report)) => *report,
+        Some(Event::Finished(report)) => report.open().unwrap(),
         other => panic!("the run ended with {other:?}"),
     }
 }

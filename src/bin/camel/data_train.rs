@@ -129,7 +129,7 @@ fn follow(job: &Job) -> Result<(DataReport, Vec<u8>), String> {
             Event::Progress(p) => eprint!("\rstep {}/{}  loss {:.3e}   ", p.step, p.steps, p.loss),
             Event::Learned(report) => {
                 eprintln!();
-                return Ok((*report, bytes));
+                return Ok((report.open()?, bytes));
             }
             Event::Failed(message) => return Err(message),
             _ => {}

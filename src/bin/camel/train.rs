@@ -59,7 +59,7 @@ fn follow(job: Job) -> Result<Report, String> {
             ),
             Event::Finished(report) => {
                 eprintln!();
-                return Ok(*report);
+                return report.open();
             }
             Event::Cancelled => return Err("the run was cancelled".to_owned()),
             Event::Failed(message) => return Err(message),

@@ -37,7 +37,7 @@ const LEAST_VARIATION: f64 = 1e-6;
 /// Reads the file and tells the host what is in it.
 pub async fn outline(host: &impl Host) {
     let last = match table(host).await {
-        Ok(table) => Event::Outline(Box::new(table.outline())),
+        Ok(table) => Event::Outline(table.outline().into()),
         Err(stop) => stop.into(),
     };
     host.emit(last);
@@ -46,7 +46,7 @@ pub async fn outline(host: &impl Host) {
 /// Learns from the file and tells the host of every event, the last one included.
 pub async fn learn(spec: &DataSpec, host: &impl Host) {
     let last = match report(spec, host).await {
-        Ok(report) => Event::Learned(Box::new(report)),
+        Ok(report) => Event::Learned(report.into()),
         Err(stop) => stop.into(),
     };
     host.emit(last);

@@ -21,7 +21,7 @@ fn heard(spec: OnlineSpec) -> (OnlineRun, Event) {
     let mut last = Event::Cancelled;
     for event in &job.events {
         match event {
-            Event::Online(news) => run.extend(*news),
+            Event::Online(news) => run.extend(news.open().unwrap_or_default()),
             event => last = event,
         }
     }
@@ -61,7 +61,7 @@ fn a_run_that_stands_makes_the_steps_it_is_asked_for_and_can_begin_anew() {
     job.command(Command::Step(7));
     let updates = || {
         job.events.iter().filter_map(|event| match event {
-            Event::Online(news) => Some(*news),
+            Event::Online(news) => Some(news.open().unwrap()),
             _ => None,
         })
     };

@@ -14,7 +14,7 @@ use crate::{
         measuring::Measuring,
         pages::bench::import::Import,
         route::Route,
-        session::Status,
+        run::Status,
     },
 };
 

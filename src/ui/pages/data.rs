@@ -35,7 +35,6 @@ pub fn Data() -> impl IntoView {
     let route = expect_context::<Route>();
     let data = expect_context::<DataSession>();
     // The panel of an experiment then shows this run.
-    provide_context(data.run);
     let spec = Memo::new(move |_| route.link().spec);
     let change = move |spec: Spec| {
         route.replace(Link {
@@ -70,7 +69,8 @@ pub fn Data() -> impl IntoView {
                 <ColumnRoles />
                 <SettingsForm spec=spec change=Callback::new(change) own_data=true />
             </div>
-            <RunPanel spec=spec on_train=Callback::new(move |()| data.start(spec.get_untracked()))
+            <RunPanel run=data.run spec=spec on_train=move |()| data.start(spec.get_untracked())
+                on_cancel=move |()| data.run.cancel()
                 blocked=Signal::derive(move || data.columns().is_err()) />
         </Show>
         <DataResults />

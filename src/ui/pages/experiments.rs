@@ -79,7 +79,8 @@ pub fn Experiments() -> impl IntoView {
                 <SettingsForm spec=spec change=Callback::new(change) />
             </aside>
             <div class="stack">
-                <RunPanel spec=spec />
+                <RunPanel run=session.run spec=spec on_train=move |()| session.start(spec.get_untracked())
+                    on_cancel=move |()| session.cancel() />
                 {explorer}
                 <Adaptive system=name />
                 <Comparison spec=spec />

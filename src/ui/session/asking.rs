@@ -21,8 +21,8 @@ impl Session {
     /// Asks the model at hand about an environment; only the last of many questions is answered.
     /// Training is not disturbed.
     pub fn ask(self, spec: Spec) {
-        let busy = self.engine.with_value(Engine::is_busy);
-        if self.status.with_untracked(Status::is_active) {
+        let busy = self.run.engine.with_value(Engine::is_busy);
+        if self.run.status.with_untracked(Status::is_active) {
             return;
         }
         let opened = self.opened.get_value();
@@ -91,13 +91,14 @@ impl Session {
             }
             self.ask_waiting();
         };
-        self.engine
+        self.run
+            .engine
             .with_value(|engine| engine.start(work, listener));
     }
 
     /// Gives the engine the model of an earlier visit; one that it does not take is dropped.
     fn hand_over(self, spec: Spec) {
-        let weights = self.weights.get_untracked();
+        let weights = self.run.weights.get_untracked();
         let then = {
             let spec = spec.clone();
             move |outcome: Result<(), String>| {
@@ -118,15 +119,20 @@ impl Session {
             let heard = self.forgotten.get_value() == asked;
             self.hear_answer(event, heard);
         };
-        self.engine
+        self.run
+            .engine
             .with_value(|engine| engine.start(work, listener));
     }
 
     fn hear_answer(self, event: Event, heard: bool) {
         match event {
             Event::Answered(answer) if heard => {
-                self.no_answer.set(String::new());
-                self.answer.set(Some(*answer));
+                let (answer, problem) = match answer.open() {
+                    Ok(answer) => (Some(answer), String::new()),
+                    Err(problem) => (None, problem),
+                };
+                self.no_answer.set(problem);
+                self.answer.set(answer);
             }
             Event::Failed(message) if heard => self.no_answer.set(message),
             Event::Answered(_) | Event::Failed(_) | Event::Done => {}

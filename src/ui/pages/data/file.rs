@@ -9,7 +9,7 @@ use crate::{
         browser,
         components::{DropZone, Notice, Tone},
         data_session::DataSession,
-        session::Status,
+        run::Status,
     },
 };
 

@@ -14,7 +14,8 @@ use crate::{
     ui::{
         components::{ChartView, DataTable},
         route::Route,
-        session::{Session, Status},
+        run::Status,
+        session::Session,
     },
 };
 
@@ -39,7 +40,7 @@ pub fn Comparison(
         let names = methods.map(|method| method.name);
         names.filter(|name| listed(name)).collect::<Vec<_>>()
     });
-    let active = move || session.status.with(Status::is_active);
+    let active = move || session.run.status.with(Status::is_active);
     let runs = Memo::new(move |_| {
         let system = spec.with(|spec| spec.system.clone());
         let mut runs = session.runs.get();

@@ -46,7 +46,7 @@ pub fn Explorer(
         Draft { phi, ..draft }.corrected().0
     });
     Effect::new(move || {
-        session.status.track();
+        session.run.status.track();
         session.ask(question.get());
     });
     let answer = Memo::new(move |_| question.with(|asked| session.answer_for(asked)));

@@ -8,55 +8,55 @@ use crate::{
     ui::{
         components::{ChartView, Notice, ProgressBar, Tone},
         figures::loss_chart,
-        session::{Session, Status},
+        run::{Run, Status},
     },
 };
 
 /// The controls of a run and what it says while it goes.
 #[component]
 pub fn RunPanel(
-    /// What the Train button runs.
+    /// What runs.
+    run: Run,
+    /// What it trains.
     spec: Memo<Spec>,
-    /// What the Train button does instead.
-    #[prop(into, optional)]
-    on_train: Option<Callback<()>>,
+    /// What the Train button does.
+    #[prop(into)]
+    on_train: Callback<()>,
+    /// What the Cancel button does.
+    #[prop(into)]
+    on_cancel: Callback<()>,
     /// Whether there is nothing to train yet.
     #[prop(into, optional)]
     blocked: Signal<bool>,
 ) -> impl IntoView {
-    let session = expect_context::<Session>();
-    let train = move |_| match on_train {
-        Some(train) => train.run(()),
-        None => session.start(spec.get_untracked()),
-    };
     let status = move || {
-        let preparing = session.preparing.get();
-        match session.status.get() {
+        let preparing = run.preparing.get();
+        match run.status.get() {
             Status::Preparing if !preparing.is_empty() => format!("Preparing: {preparing} …"),
             status => status_text(&status),
         }
     };
-    let active = move || session.status.with(Status::is_active);
-    let chart = Signal::derive(move || loss_chart(&spec.get().method, &session.losses.get()));
+    let active = move || run.status.with(Status::is_active);
+    let chart = Signal::derive(move || loss_chart(&spec.get().method, &run.losses.get()));
     view! {
         <section class="card stack" aria-label="Training">
             <div class="row row--spread">
                 <p id="status" role="status">{status}</p>
                 <div class="row">
                     <button type="button" class="button button--primary" id="train"
-                        disabled=move || active() || blocked.get() on:click=train>"Train"</button>
+                        disabled=move || active() || blocked.get() on:click=move |_| on_train.run(())>"Train"</button>
                     <button type="button" class="button button--danger" id="cancel" disabled=move || !active()
-                        on:click=move |_| session.cancel()>"Cancel"</button>
+                        on:click=move |_| on_cancel.run(())>"Cancel"</button>
                 </div>
             </div>
             <Show when=active>
-                <ProgressBar label="Training" part=Signal::derive(move || session.progress.get().map(share_done))
-                    done=Signal::derive(move || session.progress.get().map(done_text).unwrap_or_default())
-                    left=Signal::derive(move || session.progress.get().map(left_text).unwrap_or_default()) />
+                <ProgressBar label="Training" part=Signal::derive(move || run.progress.get().map(share_done))
+                    done=Signal::derive(move || run.progress.get().map(done_text).unwrap_or_default())
+                    left=Signal::derive(move || run.progress.get().map(left_text).unwrap_or_default()) />
             </Show>
-            <p class="small muted" id="device-used">{move || session.device.get().map(device_text)}</p>
-            <Notes />
-            <Show when=move || session.losses.with(|losses| losses.len() > 1)>
+            <p class="small muted" id="device-used">{move || run.device.get().map(device_text)}</p>
+            <Notes notes=run.notes />
+            <Show when=move || run.losses.with(|losses| losses.len() > 1)>
                 <ChartView chart=chart />
             </Show>
         </section>
@@ -124,12 +124,13 @@ fn device_text(device: DeviceUsed) -> String {
 
 /// What the engine had to say.
 #[component]
-fn Notes() -> impl IntoView {
-    let session = expect_context::<Session>();
+fn Notes(
+    /// One text each.
+    notes: RwSignal<Vec<String>>,
+) -> impl IntoView {
     let items = move || {
-        let notes = session.notes.get();
+        let notes = notes.get().into_iter();
         notes
-            .into_iter()
             .map(|note| view! { <Notice tone=Tone::Warn title=note /> })
             .collect_view()
     };

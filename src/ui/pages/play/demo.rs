@@ -141,10 +141,12 @@ impl Demo {
                 self.send(Command::CartMass(self.mass.get_untracked()));
                 self.send(Command::Step(1));
             }
-            Event::Ticks {
-                ticks,
-                seconds_a_tick,
-            } => self.show(ticks, seconds_a_tick),
+            Event::Ticks(ticks) => match ticks.open() {
+                Ok(news) => self.show(news.ticks, news.seconds_a_tick),
+                Err(text) => {
+                    self.problem.try_set(text);
+                }
+            },
             Event::Note(text) | Event::Failed(text) => {
                 self.problem.try_set(text);
             }
