@@ -278,9 +278,9 @@ pub fn method_title(name: &str) -> String {
 
 /// Name of a system for people.
 pub fn title(name: &str) -> String {
-    systems::by_name(name).map_or_else(
+    systems::portrait(name, &[]).map_or_else(
         |_| name.to_owned(),
-        |system| system.description().title.to_owned(),
+        |system| system.about().title.to_owned(),
     )
 }
 

@@ -22,7 +22,9 @@ use crate::{
     },
     learners::{Adapted, LearnerError, Model},
     random::generator,
-    systems::{Field, Parameter, Samples, Split, System, SystemError, Task, charges::Charges},
+    systems::{
+        Description, Field, Parameter, Samples, Split, System, SystemError, Task, charges::Charges,
+    },
 };
 
 /// Pairs of true and predicted targets that a report keeps.
@@ -210,9 +212,9 @@ impl Trial {
 }
 
 /// The environment that an experiment adapts to.
-pub fn parameters(spec: &Spec, system: &dyn System) -> Vec<f64> {
+pub fn parameters(spec: &Spec, about: &Description) -> Vec<f64> {
     if spec.phi.is_empty() {
-        return system.description().typical();
+        return about.typical();
     }
     spec.phi.clone()
 }
@@ -223,7 +225,7 @@ pub fn adapt(
     system: &dyn System,
     model: &Arc<Model>,
 ) -> Result<(Adaptation, Adapted), EvaluationError> {
-    let phi = parameters(spec, system);
+    let phi = parameters(spec, system.description());
     // Before the trial, so that the system's last solution is that of φ.
     let known = known_parameters(system, model, spec.seed)?;
     let trial = Trial::of_spec(spec, system, &phi)?;

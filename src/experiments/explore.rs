@@ -228,10 +228,10 @@ fn difference(model: &Model, spec: &Spec) -> Result<Option<String>, EvaluationEr
 /// Whether two experiments ask one model the same.
 pub fn same_question(one: &Spec, other: &Spec) -> bool {
     let question = |spec: &Spec| {
-        let system = spec.physics().ok()?;
+        let system = spec.portrait().ok()?;
         Some(Draft {
             device: DeviceChoice::Auto,
-            phi: parameters(spec, system.as_ref()),
+            phi: parameters(spec, system.about()),
             ..spec.clone().into()
         })
     };
@@ -269,7 +269,7 @@ pub fn answer(spec: &Spec) -> Result<Answer, EvaluationError> {
     let picture = picture(spec, system.as_ref(), &model, &from_shots, known.as_ref())?;
     let plan = match (known, system.field()) {
         (Some(known), Some(field)) => {
-            let trial = Trial::of_spec(spec, field, &parameters(spec, field))?;
+            let trial = Trial::of_spec(spec, field, &parameters(spec, field.description()))?;
             let candidates = grid(field, CANDIDATES)?.samples();
             plan(&known, &candidates, &trial.inputs, spec.noise, spec.seed)?
         }
@@ -292,7 +292,7 @@ fn picture(
     few_shot: &Adapted,
     known: Option<&Identifier<LearnedModel>>,
 ) -> Result<Picture, EvaluationError> {
-    let phi = parameters(spec, system);
+    let phi = parameters(spec, system.description());
     let zero_shot = match known {
         Some(known) => Some(model.with_context(&known.model().task_weights(&phi)?)?),
         None => None,

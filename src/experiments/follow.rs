@@ -41,7 +41,7 @@ fn follow_with<R: SwingsUp>(
     system: &dyn System,
     model: &Arc<Model>,
 ) -> Result<Motion, EvaluationError> {
-    let phi = parameters(spec, system);
+    let phi = parameters(spec, system.description());
     let reference = robot.swing_up(&phi)?;
     let trial = Trial::new(system, &phi, spec.shots, spec.noise, spec.seed)?;
     let run = |method: &str| -> Result<Tracking, ControlError> {

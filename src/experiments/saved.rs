@@ -156,8 +156,8 @@ fn unreadable<R: Saveable>(error: &serde_json::Error) -> SavedError {
 /// A picture of a robot needs states of the right length.
 fn check_motion(name: &str, motion: &Motion) -> Result<(), SavedError> {
     let wrong = |problem: String| Err(SavedError::Inconsistent(problem));
-    let system = systems::by_name(name).ok();
-    let Some(robot) = system.as_ref().and_then(|system| system.robot()) else {
+    let system = systems::portrait(name, &[]).ok();
+    let Some(state) = system.and_then(|system| system.moving_state()) else {
         return wrong(format!("{name} does not move, but there is a motion"));
     };
     if !(motion.dt > 0.0 && motion.dt <= 10.0) {
@@ -169,7 +169,7 @@ fn check_motion(name: &str, motion: &Motion) -> Result<(), SavedError> {
     if motion.states.is_empty() || motion.reference.is_empty() {
         return wrong("the motion has no states".to_owned());
     }
-    let length = robot.state().len();
+    let length = state.len();
     let mut states = motion.states.iter().chain(&motion.reference);
     match states.find(|state| state.len() != length) {
         Some(state) => wrong(format!(

@@ -20,7 +20,7 @@ use thiserror::Error;
 
 use crate::{
     learners::{self, LearnerError, Optimiser, Settings},
-    systems::{self, Split, System, SystemError},
+    systems::{self, Portrait, System, SystemError},
 };
 
 /// Most points at which a field is measured.
@@ -299,10 +299,15 @@ impl Draft {
         systems::with_places(&self.system, &self.places)
     }
 
+    /// The same without what simulates it.
+    pub fn portrait(&self) -> Result<Box<dyn Portrait>, SystemError> {
+        systems::portrait(&self.system, &self.places)
+    }
+
     /// Name of the system and number of its parameters: another number of charges is another system.
     pub fn kind(&self) -> (String, usize) {
-        let count = |system: Box<dyn System>| system.description().parameters.len();
-        (self.system.clone(), self.physics().map_or(0, count))
+        let count = |system: Box<dyn Portrait>| system.about().parameters.len();
+        (self.system.clone(), self.portrait().map_or(0, count))
     }
 
     /// Whether a model trained for the other experiment is the one that this needs.
@@ -430,10 +435,10 @@ impl Draft {
     /// no part of [`Draft::check`].
     pub fn check_rank(&self) -> Result<(), SpecError> {
         let camel = learners::method(&self.method).is_ok_and(|m| m.trained_as == "camel");
-        let Ok(system) = self.physics() else {
+        let Ok(system) = self.portrait() else {
             return Ok(());
         };
-        let tasks = system.environments(Split::Train, self.seed).len();
+        let tasks = system.training_environments(self.seed);
         if camel && self.rank > tasks {
             return Err(SpecError::Rank {
                 rank: self.rank,
@@ -466,25 +471,25 @@ impl Draft {
 
     /// As many charges as there are places.
     fn check_phi(&self) -> Result<(), SpecError> {
-        match self.physics() {
-            Ok(system) if !self.phi.is_empty() => Ok(system.check(&self.phi)?),
+        match self.portrait() {
+            Ok(system) if !self.phi.is_empty() => Ok(system.check_phi(&self.phi)?),
             _ => Ok(()),
         }
     }
 
     fn check_places(&self) -> Result<(), SpecError> {
-        if self.places.is_empty() || systems::by_name(&self.system).is_err() {
+        if self.places.is_empty() || systems::portrait(&self.system, &[]).is_err() {
             return Ok(());
         }
-        self.physics().map(drop).map_err(SpecError::Places)
+        self.portrait().map(drop).map_err(SpecError::Places)
     }
 
     fn check_points(&self) -> Result<(), SpecError> {
         let Some(&first) = self.points.first() else {
             return Ok(());
         };
-        let system = systems::by_name(&self.system).ok();
-        let domain = system.and_then(|system| system.field().map(|field| field.domain()));
+        let system = systems::portrait(&self.system, &[]).ok();
+        let domain = system.and_then(|system| system.extent());
         let Some([low, high]) = domain else {
             return Err(SpecError::Point(
                 first,
@@ -677,7 +682,7 @@ mod tests {
         for method in ["camel", "phi-camel"] {
             let tasks = systems::by_name("cartpole")
                 .unwrap()
-                .environments(Split::Train, 0)
+                .environments(systems::Split::Train, 0)
                 .len();
             let with_rank = |rank| Draft {
                 rank,

@@ -131,6 +131,16 @@ impl Charges {
         }
     }
 
+    /// The charges of the paper of that name, at other places unless there are none.
+    pub(super) fn by_name_at(name: &str, places: &[[f64; 2]]) -> Result<Self, SystemError> {
+        let unknown = || SystemError::UnknownSystem(name.to_owned());
+        let usual = Self::by_name(name).ok_or_else(unknown)?;
+        if places.is_empty() {
+            return Ok(usual);
+        }
+        usual.moved(places)
+    }
+
     /// One to eight charges at other places [m]. The first ones keep their signs s; those that are
     /// added have s = +1, so that the sign of φ is that of the charge.
     pub fn moved(&self, places: &[[f64; 2]]) -> Result<Self, SystemError> {

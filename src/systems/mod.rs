@@ -15,6 +15,7 @@ pub mod grid;
 pub mod laplace;
 pub mod pendulum;
 pub mod plate;
+mod portrait;
 #[cfg(test)]
 mod robot_tests;
 pub mod simulate;
@@ -27,6 +28,8 @@ mod upkie_sketch;
 use std::{fmt::Debug, sync::Arc};
 
 use thiserror::Error;
+
+pub use portrait::Portrait;
 
 /// A measured quantity: how it is written and its unit (`"1"` where it has none).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -182,7 +185,7 @@ pub enum SystemError {
 }
 
 /// A physical system with varying parameters.
-pub trait System: Debug + Send + Sync {
+pub trait System: Portrait {
     /// Names, units and ranges.
     fn description(&self) -> &Description;
 
@@ -358,35 +361,46 @@ pub const NAMES: [&str; 9] = [
     "upkie",
 ];
 
+/// The system of a name with its charges at some places, in a box.
+macro_rules! boxed {
+    ($name:expr, $places:expr) => {
+        Ok(match $name {
+            "pendulum" => Box::new(pendulum::Pendulum::default()),
+            "capacitor" => Box::new(capacitor::Capacitor::full()),
+            "capacitor-eps" => Box::new(capacitor::Capacitor::small()),
+            "cartpole" => Box::new(cartpole::Cartpole::default()),
+            "arm" => Box::new(arm::Arm::default()),
+            "upkie" => Box::new(upkie::Upkie::default()),
+            name => Box::new(charges::Charges::by_name_at(name, $places)?),
+        })
+    };
+}
+
 /// The system of that name, with the paper's settings.
 pub fn by_name(name: &str) -> Result<Box<dyn System>, SystemError> {
-    Ok(match name {
-        "pendulum" => Box::new(pendulum::Pendulum::default()),
-        "charges-dipole" => Box::new(charges::Charges::dipole()),
-        "charges-pair" => Box::new(charges::Charges::pair()),
-        "charges-quadrupole" => Box::new(charges::Charges::quadrupole()),
-        "capacitor" => Box::new(capacitor::Capacitor::full()),
-        "capacitor-eps" => Box::new(capacitor::Capacitor::small()),
-        "cartpole" => Box::new(cartpole::Cartpole::default()),
-        "arm" => Box::new(arm::Arm::default()),
-        "upkie" => Box::new(upkie::Upkie::default()),
-        _ => return Err(SystemError::UnknownSystem(name.to_owned())),
-    })
+    boxed!(name, &[])
 }
 
 /// The system of that name with its charges at other places [m], as many as there are places; with
 /// the paper's charges if there are none.
 pub fn with_places(name: &str, places: &[[f64; 2]]) -> Result<Box<dyn System>, SystemError> {
-    if places.is_empty() {
-        return by_name(name);
+    check_places(name, places)?;
+    boxed!(name, places)
+}
+
+/// The portrait of [`with_places`].
+pub fn portrait(name: &str, places: &[[f64; 2]]) -> Result<Box<dyn Portrait>, SystemError> {
+    check_places(name, places)?;
+    boxed!(name, places)
+}
+
+/// Only charges have places.
+fn check_places(name: &str, places: &[[f64; 2]]) -> Result<(), SystemError> {
+    let fixed = NAMES.contains(&name) && !name.starts_with("charges");
+    if fixed && !places.is_empty() {
+        return Err(SystemError::Invalid(format!(
+            "{name} has no charges that could be moved"
+        )));
     }
-    match charges::Charges::by_name(name) {
-        Some(charges) => Ok(Box::new(charges.moved(places)?)),
-        None => {
-            by_name(name)?;
-            Err(SystemError::Invalid(format!(
-                "{name} has no charges that could be moved"
-            )))
-        }
-    }
+    Ok(())
 }

@@ -10,11 +10,10 @@ use crate::{
         link::{Link, Page},
         spec::Draft,
     },
-    systems::{self, Shape, System},
+    systems::{self, Portrait, Shape},
     ui::{
         canvas::{Actor, Scene},
         components::RobotCanvas,
-        pages::gallery::setting::usual,
         route::Route,
     },
 };
@@ -34,7 +33,7 @@ pub fn Chooser(
     });
     let choices = systems::NAMES
         .iter()
-        .filter_map(|name| systems::by_name(name).ok());
+        .filter_map(|name| systems::portrait(name, &[]).ok());
     view! {
         <nav class="chooser" aria-label="Systems" node_ref=row>
             {choices.map(|system| choice(&*system, page, chosen)).collect_view()}
@@ -55,9 +54,9 @@ fn bring_into_view(row: &HtmlElement) -> Option<()> {
     Some(())
 }
 
-fn choice(system: &dyn System, page: Page, chosen: Memo<String>) -> impl IntoView + use<> {
+fn choice(system: &dyn Portrait, page: Page, chosen: Memo<String>) -> impl IntoView + use<> {
     let route = expect_context::<Route>();
-    let name = system.description().name;
+    let name = system.about().name;
     let current = move || chosen.with(|chosen| chosen == name).then_some("true");
     view! {
         <a class="chooser__choice" href=move || address(&route, page, name) aria-current=current>
@@ -84,8 +83,8 @@ fn address(route: &Route, page: Page, system: &str) -> String {
 }
 
 /// The robot in a pose, or the sources of the field.
-fn thumbnail(system: &dyn System) -> Scene {
-    let (name, phi) = (system.description().name, usual(system));
+fn thumbnail(system: &dyn Portrait) -> Scene {
+    let (name, phi) = (system.about().name, system.about().typical());
     let (world, pose): ([[f64; 2]; 2], &[f64]) = match name {
         "pendulum" => ([[-0.7, -1.15], [0.9, 0.25]], &[0.5, 0.0]),
         "cartpole" => ([[-0.9, -0.35], [0.9, 1.15]], &[-0.15, 0.0, 2.8, 0.0]),
@@ -99,17 +98,13 @@ fn thumbnail(system: &dyn System) -> Scene {
         "charges-quadrupole" => ([[-1.4, -1.3], [1.4, 1.3]], &[]),
         _ => ([[-2.6, -1.5], [2.6, 1.5]], &[]),
     };
-    let actor = match (system.robot(), system.field()) {
-        (Some(robot), _) => Actor::plain(robot.sketch(&phi, pose)),
-        (_, Some(field)) => Actor::plain(enlarged(
-            field.sketch(&phi),
-            0.06 * (world[1][0] - world[0][0]),
-        )),
-        _ => return Scene::default(),
-    };
+    let mut shapes = system.picture(&phi, pose);
+    if system.extent().is_some() {
+        shapes = enlarged(shapes, 0.06 * (world[1][0] - world[0][0]));
+    }
     Scene {
         world,
-        actors: vec![actor],
+        actors: vec![Actor::plain(shapes)],
         ..Scene::default()
     }
 }

@@ -6,10 +6,10 @@ use leptos::prelude::*;
 
 use crate::{
     experiments::{
+        compare,
         link::{Link, Page},
         spec::Spec,
     },
-    systems,
     ui::{
         pages::{
             chooser::Chooser,
@@ -62,13 +62,13 @@ pub fn Experiments() -> impl IntoView {
     let kind = Memo::new(move |_| spec.with(|spec| spec.kind()));
     let explorer = move || {
         kind.track();
-        let physics = spec.with_untracked(|spec| spec.physics()).ok();
-        physics.map(|system| view! { <Explorer system=Arc::from(system) /> })
+        let portrait = spec.with_untracked(|spec| spec.portrait()).ok();
+        portrait.map(|system| view! { <Explorer system=Arc::from(system) /> })
     };
     view! {
         <header class="page-head">
             <p class="eyebrow">"Experiment"</p>
-            <h1>{move || title(&spec.get().system)}</h1>
+            <h1>{move || compare::title(&spec.get().system)}</h1>
             <p class="lead">
                 "Train a model on several environments, then adapt it to one that it has never seen, from a few samples."
             </p>
@@ -89,11 +89,4 @@ pub fn Experiments() -> impl IntoView {
         </div>
     }
     .into_any()
-}
-
-fn title(system: &str) -> String {
-    systems::by_name(system).map_or_else(
-        |_| system.to_owned(),
-        |system| system.description().title.to_owned(),
-    )
 }

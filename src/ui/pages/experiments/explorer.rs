@@ -10,7 +10,7 @@ use crate::{
         link::{Link, Page},
         spec::{Draft, NUMBERS, Spec},
     },
-    systems::System,
+    systems::Portrait,
     ui::{
         components::{ChartView, Notice, NumberField, Tone},
         entry::Range,
@@ -31,11 +31,11 @@ pub const OF_ENVIRONMENT: [&str; 2] = ["shots", "noise"];
 #[component]
 pub fn Explorer(
     /// The system.
-    system: Arc<dyn System>,
+    system: Arc<dyn Portrait>,
 ) -> impl IntoView {
     let (route, session) = (expect_context::<Route>(), expect_context::<Session>());
-    let parameters = system.description().parameters;
-    let is_field = system.field().is_some();
+    let parameters = system.about().parameters;
+    let is_field = system.extent().is_some();
     let setting = Setting::follow(system);
     let question = Memo::new(move |_| {
         let draft = Draft::from(route.link().spec);

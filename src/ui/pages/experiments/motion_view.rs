@@ -61,25 +61,17 @@ pub fn MotionView(
 }
 
 fn scene_at(system: &str, hue: Hue, motion: &Motion, step: usize) -> Scene {
-    let Ok(system) = systems::by_name(system) else {
-        return Scene::default();
-    };
-    let (Some(robot), Some(state), Some(target)) = (
-        system.robot(),
+    let (Ok(system), Some(state), Some(target)) = (
+        systems::portrait(system, &[]),
         motion.states.get(step),
         motion.reference.get(step),
     ) else {
         return Scene::default();
     };
-    let phi: Vec<_> = system
-        .description()
-        .parameters
-        .iter()
-        .map(|parameter| parameter.typical)
-        .collect();
+    let phi = system.about().typical();
     let actors = vec![
-        Actor::ghost(robot.sketch(&phi, target), Hue::Oracle),
-        Actor::solid(robot.sketch(&phi, state), hue),
+        Actor::ghost(system.picture(&phi, target), Hue::Oracle),
+        Actor::solid(system.picture(&phi, state), hue),
     ];
     Scene {
         world: [[-2.4, -1.4], [2.4, 1.4]],

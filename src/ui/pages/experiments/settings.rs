@@ -3,7 +3,10 @@
 use leptos::prelude::*;
 
 use crate::{
-    experiments::spec::{DeviceChoice, Draft, NUMBERS, Spec},
+    experiments::{
+        compare,
+        spec::{DeviceChoice, Draft, NUMBERS, Spec},
+    },
     learners::{self, METHODS, Optimiser},
     systems,
     ui::{
@@ -106,13 +109,9 @@ pub fn SettingsForm(
 }
 
 fn system_options() -> Vec<(String, String)> {
-    let title = |name: &str| {
-        systems::by_name(name)
-            .map_or_else(|_| name.to_owned(), |s| s.description().title.to_owned())
-    };
     systems::NAMES
         .iter()
-        .map(|&name| (name.to_owned(), title(name)))
+        .map(|&name| (name.to_owned(), compare::title(name)))
         .collect()
 }
 

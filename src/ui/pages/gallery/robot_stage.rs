@@ -136,7 +136,7 @@ impl Play {
         let phi = if system.check(&phi).is_ok() {
             phi
         } else {
-            super::setting::usual(&*system)
+            system.description().typical()
         };
         match performer(system, &phi, self.choice.drive_untracked()) {
             Ok(performer) => {

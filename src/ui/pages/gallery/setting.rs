@@ -9,7 +9,7 @@ use crate::{
         link::{Link, Page},
         spec::Draft,
     },
-    systems::System,
+    systems::Portrait,
     ui::{browser::Throttle, route::Route},
 };
 
@@ -28,9 +28,9 @@ pub struct Setting {
 
 impl Setting {
     /// Reads the parameters from the link, follows it, and writes accepted changes into it.
-    pub fn follow(system: Arc<dyn System>) -> Self {
+    pub fn follow(system: Arc<dyn Portrait>) -> Self {
         let route = expect_context::<Route>();
-        let usual = usual(&*system);
+        let usual = system.about().typical();
         let linked = Memo::new(move |_| {
             let phi = route.link().spec.phi.clone();
             if phi.len() == usual.len() {
@@ -48,7 +48,7 @@ impl Setting {
         });
         let problem = Memo::new(move |_| {
             system
-                .check(&phi.get())
+                .check_phi(&phi.get())
                 .err()
                 .map(|e| e.to_string())
                 .unwrap_or_default()
@@ -105,9 +105,4 @@ impl Setting {
             .write()
         }
     }
-}
-
-/// Usual parameters of a system.
-pub fn usual(system: &dyn System) -> Vec<f64> {
-    system.description().typical()
 }
