@@ -10,7 +10,7 @@ use super::{
     offline::Updates,
     online::Online,
     outside::{Loading, Outside},
-    pages::{experiments::Experiments, play::Play},
+    pages::{differences::Differences, experiments::Experiments, how::How, play::Play},
     route::Route,
     session::Session,
 };
@@ -42,7 +42,9 @@ pub fn App() -> impl IntoView {
             {move || match page.get() {
                 Page::Play => view! { <Play /> }.into_any(),
                 Page::Experiments => view! { <Experiments /> }.into_any(),
-                Page::Data | Page::Gallery | Page::Tables | Page::How | Page::Bench | Page::Differences => view! { <Loading outside /> }.into_any(),
+                Page::How => view! { <How /> }.into_any(),
+                Page::Differences => view! { <Differences /> }.into_any(),
+                Page::Data | Page::Gallery | Page::Tables | Page::Bench => view! { <Loading outside /> }.into_any(),
             }}
             <div id=more::PLACE></div>
         </main>

@@ -7,10 +7,7 @@ use wasm_bindgen::JsCast as _;
 use super::{
     data_session::DataSession,
     measuring::Measuring,
-    pages::{
-        bench::Bench, data::Data, differences::Differences, gallery::Gallery, how::How,
-        tables::Tables,
-    },
+    pages::{bench::Bench, data::Data, gallery::Gallery, tables::Tables},
     reruns::Reruns,
     route::Route,
 };
@@ -47,9 +44,7 @@ fn More() -> impl IntoView {
         Page::Data => view! { <Data /> }.into_any(),
         Page::Gallery => view! { <Gallery /> }.into_any(),
         Page::Tables => view! { <Tables /> }.into_any(),
-        Page::How => view! { <How /> }.into_any(),
         Page::Bench => view! { <Bench /> }.into_any(),
-        Page::Differences => view! { <Differences /> }.into_any(),
         _ => ().into_any(),
     }
 }
