@@ -14,8 +14,11 @@ const keep = async () => {
   const workers = navigator.serviceWorker;
   const registration = await workers.register("sw.js", { updateViaCache: "none" });
   const tell = () => registration.waiting && workers.controller && dispatchEvent(new Event("update-available"));
+  // The browser may have found a newer build before this runs.
+  const watch = () => registration.installing?.addEventListener("statechange", tell);
   tell();
-  registration.addEventListener("updatefound", () => registration.installing?.addEventListener("statechange", tell));
+  watch();
+  registration.addEventListener("updatefound", watch);
   addEventListener("update-accepted", () => {
     workers.addEventListener("controllerchange", () => location.reload());
     registration.waiting?.postMessage("take-over");

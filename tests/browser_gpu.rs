@@ -88,6 +88,7 @@ async fn every_learner_computes_on_webgpu_what_it_computes_on_the_cpu() {
         batch: 8,
         steps: 3,
         learning_rate: 0.01,
+        inner_steps: 2,
         ..Settings::new("charges-pair", method).unwrap().with_adam()
     };
     for method in METHODS.iter().filter(|method| !method.zero_shot) {

@@ -56,7 +56,7 @@ struct Live {
     ready: bool,
     // Kept alive for as long as the worker may call them.
     _heard: Closure<dyn Fn(MessageEvent)>,
-    _failed: Closure<dyn Fn(ErrorEvent)>,
+    _failed: Closure<dyn Fn(web_sys::Event)>,
 }
 
 impl Drop for Live {
@@ -224,14 +224,12 @@ impl Engine {
             }
         });
         let engine = self.clone();
-        let failed = Closure::<dyn Fn(ErrorEvent)>::new(move |error: ErrorEvent| {
-            error.prevent_default();
-            let text = error.message();
-            engine.mourn(if text.is_empty() {
-                "its file could not be loaded"
-            } else {
-                &text
-            });
+        let failed = Closure::<dyn Fn(web_sys::Event)>::new(move |event: web_sys::Event| {
+            event.prevent_default();
+            // One whose file could not be loaded says nothing.
+            let error = event.dyn_ref::<ErrorEvent>().map(ErrorEvent::message);
+            let error = error.filter(|text| !text.is_empty());
+            engine.mourn(error.as_deref().unwrap_or("its file could not be loaded"));
         });
         worker.set_onmessage(Some(heard.as_ref().unchecked_ref()));
         worker.set_onerror(Some(failed.as_ref().unchecked_ref()));
