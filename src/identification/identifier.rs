@@ -4,6 +4,8 @@
 //! of its training tasks, the size and correlation of its residuals on validation trajectories, and
 //! a wide prior around the training parameters. Gives batch and online identification.
 
+use rand::seq::SliceRandom as _;
+
 use super::{
     affine_map::Offset,
     calibration::{Calibration, SHOTS, Scores},
@@ -16,7 +18,10 @@ use super::{
     recursive::{RecursiveLeastSquares, RecursiveSettings},
     residuals::{ResidualModel, residuals},
 };
-use crate::systems::{Samples, Task};
+use crate::{
+    random::generator,
+    systems::{Samples, Task},
+};
 
 /// Share of the past that each step online keeps.
 const FORGETTING: f64 = 0.999;
@@ -28,6 +33,9 @@ pub(super) const DETERMINED: f64 = 0.5;
 /// The map φ ↦ ω passes through zero (fewer unknowns, better far from the training tasks) unless an
 /// offset brings the validation error below this share.
 const OFFSET_GAIN: f64 = 0.7;
+
+/// Fewest scores that error bars are calibrated with.
+const LEAST_SCORES: usize = 200;
 
 /// What is believed about the parameters before any shot.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,8 +122,12 @@ impl<M: AffineModel> Identifier<M> {
     fn calibrated(mut self, validation: &[Task]) -> Result<Self, IdentificationError> {
         let mut of = |forgetting: f64| -> Result<Calibration, IdentificationError> {
             let mut scores: Scores = std::array::from_fn(|_| vec![Vec::new(); self.model.size()]);
-            for task in validation {
-                self.score(task, forgetting, &mut scores)?;
+            let repeats = LEAST_SCORES.div_ceil(validation.len().max(1));
+            let scattered = self.residuals.correlation == 0.0;
+            for (task, number) in validation.iter().zip(0..) {
+                for order in orders(task.targets.len(), scattered, repeats, number) {
+                    self.score(task, &order, forgetting, &mut scores)?;
+                }
             }
             Ok(Calibration::of(&scores))
         };
@@ -127,13 +139,13 @@ impl<M: AffineModel> Identifier<M> {
     fn score(
         &mut self,
         task: &Task,
+        order: &[usize],
         forgetting: f64,
         scores: &mut Scores,
     ) -> Result<(), IdentificationError> {
         let mut recursion = self.recursion(forgetting, 0.0)?;
         let mut row = vec![0.0; self.model.size()];
-        let scattered = self.residuals.correlation == 0.0;
-        for (i, sample) in order(task.targets.len(), scattered).enumerate() {
+        for (i, &sample) in order.iter().enumerate() {
             let bias = self.model.features_into(task.inputs.row(sample), &mut row);
             recursion.update(&row, task.targets[sample] - bias);
             let Some(k) = SHOTS.iter().position(|&shots| shots == i + 1) else {
@@ -268,21 +280,20 @@ impl<M: AffineModel + Clone> Identifier<M> {
     }
 }
 
-/// The first samples of a trajectory, or samples scattered over a field: as shots are taken.
-fn order(samples: usize, scattered: bool) -> impl Iterator<Item = usize> {
-    let golden = (0.618 * samples as f64) as usize;
-    let coprime = |stride: &usize| gcd(*stride, samples) == 1;
-    let stride = if scattered {
-        (golden.max(1)..).find(coprime).unwrap_or(1)
-    } else {
-        1
-    };
+/// Orders in which a task's samples are taken as shots: along a trajectory the one that it has, of a
+/// field some at random, `number` saying which, since another visitor measures at other points.
+fn orders(samples: usize, scattered: bool, repeats: usize, number: u64) -> Vec<Vec<usize>> {
     let most = SHOTS.iter().copied().max().unwrap_or(0);
-    (0..samples.min(most)).map(move |i| i * stride % samples)
-}
-
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
+    if !scattered {
+        return vec![(0..samples.min(most)).collect()];
+    }
+    let mut rng = generator(number, 0);
+    let mut all: Vec<usize> = (0..samples).collect();
+    let mut shuffled = || {
+        let (first, _) = all.partial_shuffle(&mut rng, most.min(samples));
+        first.to_vec()
+    };
+    (0..repeats).map(|_| shuffled()).collect()
 }
 
 /// A model and its residuals on validation tasks.

@@ -154,7 +154,7 @@ mod tests {
         control::trials::{AdaptiveTrials, Trials as _, adaptive_trials},
         identification::{budget::Budgeted, trials::identify_trials},
         learners::weights,
-        systems::{Samples, cartpole::Cartpole},
+        systems::{Samples, cartpole::Cartpole, charges::Charges},
     };
 
     /// No tick is missed on a busy machine: what is tested here is not speed.
@@ -177,6 +177,22 @@ mod tests {
             assert!(report.relative_error.median < allowed, "{report:?}");
             let coverage = report.coverage_95.unwrap();
             assert!((0.85..=0.99).contains(&coverage), "{report:?}");
+        }
+    }
+
+    #[test]
+    fn error_bars_of_charges_cover_them_wherever_they_are_measured() {
+        let pair = include_bytes!("../../public/weights/charges-pair-camel.safetensors");
+        let dipole = include_bytes!("../../public/weights/charges-dipole-camel.safetensors");
+        for (system, bytes) in [
+            (Charges::pair(), pair.as_slice()),
+            (Charges::dipole(), dipole),
+        ] {
+            let model = Arc::new(weights::import(bytes).unwrap());
+            let mut identifier = Identifier::of_model(&model, &system, 0).unwrap();
+            let mut identify = |x: &Samples, y: &[f64]| identifier.identify(x, y, 0.0);
+            let report = identify_trials(&system, 10, 200, 1_000, &mut identify).unwrap();
+            assert!(report.coverage_95.unwrap() > 0.85, "{report:?}");
         }
     }
 
