@@ -7,7 +7,11 @@
 )]
 #![cfg(not(target_arch = "wasm32"))]
 
-use std::{collections::BTreeSet, fs, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    sync::Arc,
+};
 
 use camel_lab::{
     experiments::{
@@ -167,6 +171,58 @@ fn every_cell_of_the_tables_is_there_or_left_out_for_a_reason() {
         .map(|cell| (&*cell.system, &*cell.method, cell.shots, cell.noise))
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn every_system_has_a_model_of_every_method() {
+    for system in systems::NAMES {
+        for method in METHODS.iter().filter(|method| !method.zero_shot) {
+            let file = format!("public/weights/{system}-{}.safetensors", method.name);
+            assert!(fs::exists(&file).unwrap(), "{file} is missing");
+        }
+    }
+}
+
+#[test]
+fn every_difference_from_the_paper_is_told_in_full() {
+    let text = fs::read_to_string("public/differences.json").unwrap();
+    let all: Vec<BTreeMap<String, String>> = serde_json::from_str(&text).unwrap();
+    assert!(!all.is_empty());
+    for difference in all {
+        let keys: Vec<_> = difference.keys().map(String::as_str).collect();
+        assert_eq!(keys, ["effect", "here", "paper", "topic"]);
+        assert!(difference.values().all(|text| !text.trim().is_empty()));
+    }
+}
+
+/// The aims that CAMEL has reached. The dipole's, 6e-5, is not among them: see `remarks.json`.
+#[test]
+fn what_camel_has_reached_it_keeps() {
+    let records = table();
+    let camel = |system: &str, shots: usize| {
+        let is_it = |r: &&Record| (&*r.system, &*r.method, r.noise) == (system, "camel", 0.0);
+        let mut found = records.iter().filter(is_it);
+        found.find(|r| r.shots == shots).unwrap()
+    };
+    assert!(camel("charges-pair", 10).nmse.mean <= 6e-5);
+    for (system, shots, most) in [
+        ("capacitor", 40, 2.6e-2),
+        ("capacitor-eps", 30, 1.9e-4),
+        ("cartpole", 100, 3.1e-3),
+        ("arm", 100, 2.4e-1),
+        ("upkie", 100, 8.2e-3),
+    ] {
+        let mse = camel(system, shots).mse.mean;
+        assert!(mse <= most, "{system}: {mse}");
+    }
+    let curves: Vec<Curve> = read("figures");
+    for system in ["charges-dipole", "charges-pair"] {
+        let is_it = |c: &&Curve| (&*c.figure, &*c.system, &*c.method) == ("tasks", system, "camel");
+        let curve = curves.iter().find(is_it).unwrap();
+        let at_ten = curve.points.iter().find(|point| point.x == 10.0).unwrap();
+        let error = at_ten.identification_error.unwrap().mean;
+        assert!(error <= 0.01, "{system}: {error}");
+    }
 }
 
 #[test]

@@ -219,7 +219,7 @@ mod tests {
         let identifier = Identifier::of_model(&shipped(), &system, 0).unwrap();
         let setting = AdaptiveTrials::default();
         let model = || Ok(identifier.online(0.05)?);
-        let report = adaptive_trials(&setting, 12, 0, PATIENT, model).unwrap();
+        let report = adaptive_trials(&setting, 50, 0, PATIENT, model).unwrap();
         assert!(report.detection_delay.median.unwrap() <= 8.0, "{report:?}");
         assert!(
             report.steps_within_10pct.median.unwrap() <= 40.0,

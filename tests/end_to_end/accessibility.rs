@@ -135,6 +135,7 @@ fn a_hidden_tab_goes_on_training() {
         )
         .await;
         site.click("#train").await;
+        site.wait_for_text(".progress-line", "s left").await;
         site.wait_for_text(".progress-line", "steps/s").await;
         let first = site.client.window().await.unwrap();
         let second = site.client.new_window(true).await.unwrap();

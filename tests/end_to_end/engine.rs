@@ -105,6 +105,46 @@ fn without_webgpu_the_run_uses_the_cpu_and_says_why() {
 
 #[test]
 #[ignore = "needs the built site"]
+fn an_adapter_that_is_missing_or_lacks_a_feature_is_said_too() {
+    drive(DESKTOP, async |site| {
+        for (adapter, why) in [
+            ("null", "WebGPU found no graphics adapter"),
+            (
+                "({ features: new Set(), info: {} })",
+                "lacks the WebGPU feature",
+            ),
+        ] {
+            site.visit("#/how").await;
+            site.script(&format!(
+                "GPU.prototype.requestAdapter = async () => {adapter}"
+            ))
+            .await;
+            go(site, ON_WEBGPU).await;
+            site.click("#train").await;
+            site.wait_for_text("#notes", why).await;
+            site.wait_for_text("#status", "Finished").await;
+            site.wait_for_text("#device-used", "Runs on the CPU").await;
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn who_stays_on_the_cpu_does_not_load_the_engine_for_webgpu() {
+    drive(DESKTOP, async |site| {
+        meddle(site, "(window.asked ??= []).push(String(url))").await;
+        go(site, SHORT).await;
+        site.click("#train").await;
+        site.wait_for_text("#status", "Finished").await;
+        let asked = site.script("return window.asked.join()").await;
+        let asked = asked.as_str().unwrap();
+        assert!(asked.contains("bin=worker&"), "{asked}");
+        assert!(!asked.contains("worker-gpu"), "{asked}");
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
 fn the_automatic_choice_says_why_it_leaves_webgpu_alone() {
     drive(DESKTOP, async |site| {
         site.visit(&format!(

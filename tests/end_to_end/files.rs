@@ -69,18 +69,21 @@ fn a_visitor_learns_from_a_file_and_takes_model_and_results_home() {
         site.wait_for_text("#file-status", "carts.csv: 1,800 rows, 10 columns")
             .await;
         site.wait_for_text("#columns", "param:M [kg]").await;
+        watch_saving(site).await;
+        let example = saved_by(site, "#save-example").await;
+        assert_eq!(example, example::csv().unwrap().into_bytes());
         site.click("#train").await;
         site.wait_for_text("#status", "Finished").await;
         let table = site.wait_for_text("#identified", "±").await;
         assert!(table.contains("kg"), "{table}");
         site.wait_for_text("#results", "adapted to 'cart 6' from 50 samples")
             .await;
-        watch_saving(site).await;
         let saved_results = saved_by(site, "#save-run").await;
         let results: Value = serde_json::from_slice(&saved_results).unwrap();
         assert_eq!(results["format"], "camel-lab data 1");
         assert_eq!(results["report"]["spec"]["held_out"], "cart 6");
         assert!(results["browser"].as_str().unwrap().contains("Chrome"));
+        assert_eq!(results["report"]["version"], env!("CARGO_PKG_VERSION"));
         let model = weights::import(&saved_by(site, "#save-weights").await).unwrap();
         assert_eq!((model.tasks().len(), model.input_size()), (5, 6));
         site.picture("data-trained-desktop").await;

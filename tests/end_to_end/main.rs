@@ -35,12 +35,18 @@ fn drive(window: Window, test: impl AsyncFn(&Site)) {
         .enable_all()
         .build()
         .unwrap();
-    runtime.block_on(async {
-        let site = Site::open(window).await;
-        test(&site).await;
-        assert_nothing_went_wrong(&site).await;
-        site.close().await;
-    });
+    let site = runtime.block_on(Site::open(window));
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        runtime.block_on(async {
+            test(&site).await;
+            assert_nothing_went_wrong(&site).await;
+        });
+    }));
+    // After a failure too: the browser would live on.
+    runtime.block_on(site.close());
+    if let Err(failure) = outcome {
+        std::panic::resume_unwind(failure);
+    }
 }
 
 /// No error on the console and no request to anywhere else.
@@ -390,6 +396,11 @@ fn the_demonstration_pauses_steps_and_starts_anew() {
     drive(DESKTOP, async |site| {
         site.visit("#/play").await;
         site.wait_for_text("#lane-camel", "cm off").await;
+        let readouts = site.wait_for_text("#readouts", "one control step").await;
+        assert!(readouts.contains("µs"), "{readouts}");
+        site.click(".segmented button:first-child").await;
+        let slow = "document.querySelector('.segmented button:first-child').getAttribute('aria-pressed') === 'true'";
+        site.until(slow).await;
         site.click("#pause").await;
         site.wait_for_text("#pause", "Play").await;
         let picture = "return document.querySelector('#lane-camel canvas').toDataURL()";

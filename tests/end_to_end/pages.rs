@@ -20,6 +20,8 @@ fn the_idea_is_explained_with_equations_and_a_live_table() {
             .script("return document.querySelectorAll('#idea math[display=block]').length")
             .await;
         assert!(equations.as_u64().unwrap() >= 6, "{equations}");
+        site.find("article svg").await;
+        site.wait_for_text("main", "References").await;
         site.wait_for_text("#cost", "1\u{202f}030").await;
         site.fill("#cost .field:nth-child(4) input", "1000\t").await;
         site.wait_for_text("#cost", "4\u{202f}000").await;

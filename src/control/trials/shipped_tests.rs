@@ -69,7 +69,7 @@ fn gradient_methods_miss_ticks_that_are_too_short_and_none_that_are_long_enough(
 fn a_trained_model_weighs_the_heavier_torso_in_two_seconds() {
     let model = camel(&shipped!("upkie-camel"), &Upkie::default(), 0.0);
     let setting = UpkieTrials::default();
-    let report = adaptive_trials(&setting, 10, 0, PATIENT, || Ok(model.clone())).unwrap();
+    let report = adaptive_trials(&setting, 50, 0, PATIENT, || Ok(model.clone())).unwrap();
     assert!(
         report.steps_within_15pct.median.unwrap() <= 400.0,
         "{report:?}"

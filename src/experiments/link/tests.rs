@@ -172,6 +172,14 @@ fn what_was_ignored_or_corrected_is_listed() {
     }
 }
 
+#[test]
+fn a_link_of_a_later_version_is_read_as_far_as_possible() {
+    let (link, remarks) = Link::read("#/experiments?v=2&system=arm");
+    assert_eq!(link.spec.system, "arm");
+    let said = remarks[0].to_string();
+    assert!(said.contains("links up to version 1"), "{said}");
+}
+
 /// What a link says of one thing, as `tests/golden/links.txt` writes it.
 fn said(link: &Link, key: &str) -> String {
     let list = |numbers: &mut dyn Iterator<Item = f64>| {

@@ -42,6 +42,7 @@ fn the_new_mass_is_noticed_and_identified() {
         let estimate = last.estimate.unwrap();
         assert!((estimate / mass - 1.0).abs() < 0.15, "{last:?}");
         assert!(last.standard_error.unwrap() > 0.0);
+        assert!(run.seconds_a_tick > 0.0);
     }
 }
 
