@@ -126,10 +126,16 @@ pub fn validation_tasks(
 /// Parameters φ and seed of each of the validation tasks.
 pub fn validation_plan(system: &dyn System, seed: u64, each: usize) -> Vec<(Vec<f64>, u64)> {
     let environments = system.environments(Split::Train, seed).into_iter();
-    let repeated = |parameters: Vec<f64>| {
-        (0..each as u64).map(move |k| (parameters.clone(), seed.wrapping_add(k)))
+    let repeated = environments.flat_map(|parameters| std::iter::repeat_n(parameters, each));
+    // A robot starts alike in all environments; a field is measured at other points in each.
+    let different = match system.robot() {
+        Some(_) => each as u64,
+        None => u64::MAX,
     };
-    environments.flat_map(repeated).collect()
+    let numbered = repeated.zip(0_u64..);
+    numbered
+        .map(|(parameters, number)| (parameters, seed.wrapping_add(number % different)))
+        .collect()
 }
 
 /// Residuals `y − c(x) − wᵀ v(x)` of a task, in order.

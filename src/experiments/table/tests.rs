@@ -39,15 +39,16 @@ fn charges_are_also_tested_with_noise_unless_another_is_asked_for() {
 
 #[test]
 fn shots_and_trials_are_those_of_the_paper() {
-    for (name, shots, trials) in [
-        ("charges-dipole", &[3, 10] as &[usize], 30),
+    let paper: [(&str, &[usize], usize); 7] = [
+        ("charges-dipole", &[3, 10], 30),
         ("charges-pair", &[3, 10], 30),
         ("capacitor", &[5, 40], 5),
         ("capacitor-eps", &[3, 30], 5),
         ("cartpole", &[50, 100], 50),
         ("arm", &[50, 100], 50),
         ("upkie", &[100], 15),
-    ] {
+    ];
+    for (name, shots, trials) in paper {
         let found = protocol(name);
         assert_eq!((found.shots, found.trials), (shots, trials), "{name}");
     }
