@@ -123,6 +123,30 @@ fn a_cartpole_is_simulated_as_its_equations_say() {
 }
 
 #[test]
+fn an_arm_without_input_has_its_own_columns() {
+    let text = written(&camel("simulate arm --input zero --steps 2", ""));
+    let (columns, rows) = table(&text);
+    assert_eq!(columns, "t,φ1,φ̇1,φ2,φ̇2,u");
+    assert_eq!(rows.len(), 3);
+    assert!(rows[..2].iter().all(|row| row[5] == 0.0), "{rows:?}");
+}
+
+#[test]
+fn points_come_from_a_file_as_they_do_from_a_pipe() {
+    let file = folder("points");
+    fs::write(&file, "0.1,0.5\n-0.3,0.2\n").unwrap();
+    let field = |points: &str, input: &str| {
+        written(&camel(
+            &format!("field charges-dipole --phi 2,1,3 --points {points}"),
+            input,
+        ))
+    };
+    let piped = field("-", "0.1,0.5\n-0.3,0.2\n");
+    assert_eq!(field(file.to_str().unwrap(), ""), piped);
+    assert_eq!(table(&piped).1.len(), 2);
+}
+
+#[test]
 fn inputs_come_from_a_file_that_has_enough_of_them() {
     let file = folder("inputs");
     fs::write(&file, "1\n-2\n\n0.5\n").unwrap();

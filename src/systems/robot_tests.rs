@@ -6,7 +6,7 @@ use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 
 use super::{
-    Robot, System as _, SystemError,
+    Robot, Split, System as _, SystemError,
     arm::Arm,
     cartpole::Cartpole,
     pendulum::Pendulum,
@@ -161,6 +161,17 @@ fn the_input_is_affine_in_the_parameters() {
 }
 
 #[test]
+fn there_are_as_many_training_environments_as_the_paper_has() {
+    let count = |robot: &dyn Robot| robot.environments(Split::Train, 0).len();
+    let expected = [("pendulum", 9), ("cartpole", 4), ("arm", 9), ("upkie", 10)];
+    let found: Vec<_> = robots()
+        .iter()
+        .map(|robot| (robot.description().name, count(&**robot)))
+        .collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn impossible_parameters_are_refused_with_their_value() {
     for robot in robots() {
         for bad in [0.0, -1.5, f64::NAN, f64::INFINITY] {
@@ -169,6 +180,8 @@ fn impossible_parameters_are_refused_with_their_value() {
                 phi[j] = bad;
                 let error = robot.check(&phi).unwrap_err().to_string();
                 assert!(error.contains(&bad.to_string()), "{error}");
+                let name = robot.description().parameters[j].name;
+                assert!(error.contains(name), "{error}");
                 assert!(
                     simulate(
                         &*robot,
