@@ -16,12 +16,17 @@
 use std::{fmt, ops::Deref, str::FromStr};
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use crate::{
     learners::{self, LearnerError, Optimiser, Settings},
     systems::{self, Portrait, System, SystemError},
 };
+
+mod error;
+mod number;
+
+pub use error::SpecError;
+pub use number::{NUMBERS, Number};
 
 /// Most points at which a field is measured.
 const MOST_POINTS: usize = 2_000;
@@ -73,156 +78,6 @@ impl FromStr for DeviceChoice {
             })
     }
 }
-
-/// Why a draft is not an experiment.
-#[derive(Clone, Debug, Error, PartialEq)]
-pub enum SpecError {
-    /// A name that is not on the list.
-    #[error("{key} must be one of {allowed}, but is '{value}'")]
-    Choice {
-        /// Key in the link.
-        key: &'static str,
-        /// Given text.
-        value: String,
-        /// What is allowed.
-        allowed: String,
-    },
-    /// A way of training that the method does not have.
-    #[error("{key} must be {allowed} for {method}, but is '{value}'")]
-    Variant {
-        /// Key in the link.
-        key: &'static str,
-        /// Given value.
-        value: String,
-        /// The method.
-        method: &'static str,
-        /// What is allowed.
-        allowed: String,
-    },
-    /// A number outside its range.
-    #[error("{key} must be between {min} and {max}, but is {value}")]
-    Range {
-        /// Key in the link.
-        key: &'static str,
-        /// Given number.
-        value: f64,
-        /// Smallest allowed.
-        min: f64,
-        /// Largest allowed.
-        max: f64,
-    },
-    /// Fewer samples than the method can adapt from.
-    #[error("shots must be at least {needed} for CAMEL with rank {rank}, but is {given}")]
-    Shots {
-        /// Given number.
-        given: usize,
-        /// Fewest allowed.
-        needed: usize,
-        /// The rank.
-        rank: usize,
-    },
-    /// A longer task vector than training tasks can tell apart.
-    #[error(
-        "rank must be at most {tasks}, the number of training tasks of {system}, but is {rank}"
-    )]
-    Rank {
-        /// Given rank.
-        rank: usize,
-        /// Training tasks.
-        tasks: usize,
-        /// Name of the system.
-        system: String,
-    },
-    /// Not a number, or not a whole one where one is needed.
-    #[error("{key} must be {kind}, but is '{value}'")]
-    NotANumber {
-        /// Key in the link.
-        key: &'static str,
-        /// Given text.
-        value: String,
-        /// What is needed.
-        kind: &'static str,
-    },
-    /// Parameters that the system refuses.
-    #[error("phi: {0}")]
-    Parameters(#[from] SystemError),
-    /// Charges that cannot be where they are put.
-    #[error("places: {0}")]
-    Places(SystemError),
-    /// A place at which nothing can be measured.
-    #[error("points: ({x}, {y}) cannot be used: {why}", x = .0[0], y = .0[1], why = .1)]
-    Point([f64; 2], &'static str),
-    /// Settings that no learner has.
-    #[error("{0}")]
-    Settings(String),
-}
-
-impl From<LearnerError> for SpecError {
-    fn from(error: LearnerError) -> Self {
-        Self::Settings(error.to_string())
-    }
-}
-
-/// One numeric setting: its key, meaning and range, and where it lives in a draft.
-pub struct Number {
-    /// Key in links and on the command line.
-    pub key: &'static str,
-    /// Meaning, for people.
-    pub label: &'static str,
-    /// One sentence of help.
-    pub help: &'static str,
-    /// Smallest allowed value.
-    pub min: f64,
-    /// Largest allowed value.
-    pub max: f64,
-    /// Whether only whole numbers are allowed.
-    pub whole: bool,
-    /// Reads it.
-    pub get: fn(&Draft) -> f64,
-    /// Writes it.
-    pub set: fn(&mut Draft, f64),
-}
-
-macro_rules! number {
-    ($key:ident: $type:ty, $label:literal, $help:literal, $min:literal ..= $max:literal) => {
-        Number {
-            key: stringify!($key),
-            label: $label,
-            help: $help,
-            min: $min,
-            max: $max,
-            whole: <$type as IsWhole>::WHOLE,
-            get: |draft| draft.$key as f64,
-            set: |draft, value| draft.$key = value as $type,
-        }
-    };
-}
-
-trait IsWhole {
-    const WHOLE: bool;
-}
-impl IsWhole for f64 {
-    const WHOLE: bool = false;
-}
-impl IsWhole for usize {
-    const WHOLE: bool = true;
-}
-impl IsWhole for u64 {
-    const WHOLE: bool = true;
-}
-
-/// Every numeric setting, in the order of the form.
-pub const NUMBERS: &[Number] = &[
-    number!(rank: usize, "Rank r", "Length of the task vector w", 1.0..=16.0),
-    number!(width: usize, "Width", "Neurons in a hidden layer", 2.0..=128.0),
-    number!(depth: usize, "Depth", "Hidden layers", 1.0..=6.0),
-    number!(steps: usize, "Steps", "Training steps", 1.0..=200000.0),
-    number!(rate: f64, "Learning rate", "Where the schedule starts", 1e-6..=1.0),
-    number!(batch: usize, "Batch", "Points of each task in a step", 2.0..=4000.0),
-    number!(seed: u64, "Seed", "One seed gives one result", 0.0..=9007199254740991.0),
-    number!(shots: usize, "Shots", "Samples to adapt from", 1.0..=2000.0),
-    number!(noise: f64, "Noise", "Standard deviation of the adaptation targets", 0.0..=100.0),
-];
 
 /// An experiment as a form or a link gives it, not yet checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -507,38 +362,6 @@ impl Draft {
     }
 }
 
-impl Number {
-    /// Checks the range.
-    pub fn check(&self, value: f64) -> Result<(), SpecError> {
-        if (self.min..=self.max).contains(&value) {
-            return Ok(());
-        }
-        Err(SpecError::Range {
-            key: self.key,
-            value,
-            min: self.min,
-            max: self.max,
-        })
-    }
-
-    /// Reads a number of the right kind, in range or not.
-    pub fn parse(&self, text: &str) -> Result<f64, SpecError> {
-        let kind = if self.whole {
-            "a whole number"
-        } else {
-            "a number"
-        };
-        let fault = || SpecError::NotANumber {
-            key: self.key,
-            value: shortened(text),
-            kind,
-        };
-        let value: f64 = text.trim().parse().map_err(|_| fault())?;
-        let fits = value.is_finite() && (!self.whole || value.fract() == 0.0);
-        if fits { Ok(value) } else { Err(fault()) }
-    }
-}
-
 /// The system of an empty link.
 pub const DEFAULT_SYSTEM: &str = "cartpole";
 /// The method of an empty link.
@@ -608,119 +431,4 @@ fn usual_shots(system: &str) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn draft() -> Draft {
-        Draft::recommended("cartpole", "camel").unwrap()
-    }
-
-    #[test]
-    fn every_recommended_setting_is_valid() {
-        for system in systems::NAMES {
-            for method in learners::METHODS {
-                let draft = Draft::recommended(system, method.name).unwrap();
-                assert_eq!(
-                    draft.clone().check().map(Draft::from),
-                    Ok(draft),
-                    "{system} {}",
-                    method.name
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn a_value_out_of_range_is_named() {
-        let faults = Draft {
-            shots: 0,
-            ..draft()
-        }
-        .check()
-        .unwrap_err();
-        assert_eq!(
-            faults[0].to_string(),
-            "shots must be between 1 and 2000, but is 0"
-        );
-    }
-
-    #[test]
-    fn too_few_shots_and_too_small_a_batch_are_named_before_anything_is_trained() {
-        let few = Draft {
-            rank: 4,
-            shots: 3,
-            batch: 1,
-            ..draft()
-        };
-        let said: Vec<_> = few.clone().check().unwrap_err();
-        let said: Vec<_> = said.iter().map(SpecError::to_string).collect();
-        assert_eq!(
-            said,
-            [
-                "batch must be between 2 and 4000, but is 1",
-                "shots must be at least 4 for CAMEL with rank 4, but is 3"
-            ]
-        );
-        let (spec, _) = few.corrected();
-        assert_eq!((spec.shots, spec.batch), (4, 2));
-        // Points are placed one by one, and other methods adapt from a single shot.
-        let placed = Draft {
-            shots: 1,
-            points: vec![[0.5, 0.5]],
-            ..Draft::recommended("charges-pair", "camel").unwrap()
-        };
-        assert!(placed.check().is_ok());
-        let other = Draft {
-            shots: 1,
-            ..Draft::recommended("cartpole", "anil").unwrap()
-        };
-        assert!(other.check().is_ok());
-    }
-
-    #[test]
-    fn a_rank_above_the_number_of_training_tasks_is_named() {
-        for method in ["camel", "phi-camel"] {
-            let tasks = systems::by_name("cartpole")
-                .unwrap()
-                .environments(systems::Split::Train, 0)
-                .len();
-            let with_rank = |rank| Draft {
-                rank,
-                ..Draft::recommended("cartpole", method).unwrap()
-            };
-            assert_eq!(with_rank(tasks).check_rank(), Ok(()));
-            let said = with_rank(tasks + 1).check_rank().unwrap_err().to_string();
-            let expected = format!("rank must be at most {tasks}, the number");
-            assert!(said.starts_with(&expected), "{said}");
-        }
-        let anil = Draft::recommended("cartpole", "anil").unwrap();
-        assert_eq!(Draft { rank: 16, ..anil }.check_rank(), Ok(()));
-    }
-
-    #[test]
-    fn a_correction_is_valid_and_says_what_it_changed() {
-        let (spec, faults) = Draft {
-            rate: f64::NAN,
-            method: "magic".into(),
-            phi: vec![-1.0, 1.0],
-            ..draft()
-        }
-        .corrected();
-        assert_eq!(faults.len(), 3);
-        assert!(Draft::from(spec).check().is_ok());
-    }
-
-    #[test]
-    fn an_unchecked_spec_cannot_be_read_from_json() {
-        let text = serde_json::to_string(&Draft {
-            depth: 99,
-            ..draft()
-        })
-        .unwrap();
-        let error = serde_json::from_str::<Spec>(&text).unwrap_err().to_string();
-        assert!(
-            error.contains("depth must be between 1 and 6, but is 99"),
-            "{error}"
-        );
-    }
-}
+mod tests;

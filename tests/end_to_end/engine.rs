@@ -91,34 +91,21 @@ fn an_engine_of_another_version_refuses_and_says_what_to_do() {
 #[test]
 #[ignore = "needs the built site"]
 fn without_webgpu_the_run_uses_the_cpu_and_says_why() {
+    let adapter = |found: &str| format!("GPU.prototype.requestAdapter = async () => {found}");
     drive(DESKTOP, async |site| {
-        site.script("Object.defineProperty(navigator, 'gpu', { value: undefined })")
-            .await;
-        go(site, ON_WEBGPU).await;
-        site.click("#train").await;
-        site.wait_for_text("#notes", "this browser has no WebGPU; the run uses the CPU")
-            .await;
-        site.wait_for_text("#status", "Finished").await;
-        site.wait_for_text("#device-used", "Runs on the CPU").await;
-    });
-}
-
-#[test]
-#[ignore = "needs the built site"]
-fn an_adapter_that_is_missing_or_lacks_a_feature_is_said_too() {
-    drive(DESKTOP, async |site| {
-        for (adapter, why) in [
-            ("null", "WebGPU found no graphics adapter"),
+        for (code, why) in [
             (
-                "({ features: new Set(), info: {} })",
+                "Object.defineProperty(navigator, 'gpu', { value: undefined })".to_owned(),
+                "this browser has no WebGPU; the run uses the CPU",
+            ),
+            (adapter("null"), "WebGPU found no graphics adapter"),
+            (
+                adapter("({ features: new Set(), info: {} })"),
                 "lacks the WebGPU feature",
             ),
         ] {
             site.visit("#/how").await;
-            site.script(&format!(
-                "GPU.prototype.requestAdapter = async () => {adapter}"
-            ))
-            .await;
+            site.script(&code).await;
             go(site, ON_WEBGPU).await;
             site.click("#train").await;
             site.wait_for_text("#notes", why).await;
