@@ -53,7 +53,7 @@ pub struct Curve {
 pub struct Point {
     /// Training tasks, size of the misalignment, or shots.
     pub x: f64,
-    /// Mean squared error over the mean squared target.
+    /// Mean squared error over the mean squared target of all trials.
     pub nmse: Summary,
     /// Mean squared error.
     pub mse: Summary,

@@ -56,7 +56,8 @@ pub struct Record {
     pub version: String,
     /// Mean squared error on samples not adapted from, in the target's unit squared.
     pub mse: Summary,
-    /// The same over the mean squared target.
+    /// The same over the mean squared target of all trials. Over that of each trial alone, a few
+    /// weak fields, whose targets are close to zero, would be most of the mean.
     pub nmse: Summary,
     /// Training time [s].
     pub training_seconds: f64,

@@ -82,12 +82,16 @@ impl ErrorSize {
             .map(|(y, p)| (y - p).powi(2))
             .sum::<f64>()
             / count;
-        let power = truth.iter().map(|y| y * y).sum::<f64>() / count;
         Self {
             mse,
-            normalised: mse / power.max(f64::MIN_POSITIVE),
+            normalised: mse / mean_square(truth).max(f64::MIN_POSITIVE),
         }
     }
+}
+
+/// The mean of the squares of some numbers; 0 of none.
+pub fn mean_square(values: &[f64]) -> f64 {
+    values.iter().map(|y| y * y).sum::<f64>() / values.len().max(1) as f64
 }
 
 /// A physical parameter as the model sees it.

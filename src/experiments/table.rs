@@ -12,7 +12,7 @@ use web_time::Instant;
 use super::{
     evaluate::{EvaluationError, Trial, known_parameters, noise_floor},
     record::{Record, Summary},
-    report::ErrorSize,
+    report::{ErrorSize, mean_square},
 };
 use crate::{
     identification::{
@@ -119,7 +119,8 @@ impl Cell {
 
     /// The record of this cell after all of its trials.
     pub fn record(&self, outcomes: &[Outcome], made: &Made) -> Result<Record, EvaluationError> {
-        let all = |value: fn(&Outcome) -> Option<f64>| {
+        let power = outcomes.iter().map(|o| o.power).sum::<f64>() / outcomes.len().max(1) as f64;
+        let all = |value: &dyn Fn(&Outcome) -> Option<f64>| {
             let values: Vec<f64> = outcomes.iter().filter_map(value).collect();
             Summary::of(&values)
         };
@@ -140,13 +141,13 @@ impl Cell {
             spec: self.spec(&made.settings),
             device: made.device.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            mse: finite(all(|o| Some(o.error.mse)))?,
-            nmse: finite(all(|o| Some(o.error.normalised)))?,
+            mse: finite(all(&|o| Some(o.mse)))?,
+            nmse: finite(all(&|o| Some(o.mse / power.max(f64::MIN_POSITIVE))))?,
             training_seconds: made.training_seconds,
             adaptation_seconds: seconds / outcomes.len().max(1) as f64,
-            identification_error: all(|o| o.identification),
-            zero_shot_error: all(|o| o.zero_shot),
-            floor: all(|o| o.floor),
+            identification_error: all(&|o| o.identification),
+            zero_shot_error: all(&|o| o.zero_shot),
+            floor: all(&|o| o.floor),
         })
     }
 }
@@ -233,8 +234,10 @@ pub fn place(system: &str, method: &str) -> (Option<usize>, Option<usize>) {
 /// What one trial gave.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// Error on the samples that were not adapted from.
-    pub error: ErrorSize,
+    /// Mean squared error on the samples that were not adapted from.
+    pub mse: f64,
+    /// Mean square of these samples' targets.
+    pub power: f64,
     /// Time of the adaptation [s].
     pub seconds: f64,
     /// Relative error of the identified parameters.
@@ -281,8 +284,9 @@ impl Evaluator {
             .as_ref()
             .map(|informed| self.error(informed, &inputs, &truth))
             .transpose()?;
+        let power = mean_square(&truth);
         if method(&cell.method)?.zero_shot {
-            return self.informed_outcome(cell, zero_shot);
+            return informed_outcome(cell, zero_shot, power);
         }
         let begun = Instant::now();
         let adapted = self.model.adapt(&trial.inputs, &trial.targets)?;
@@ -290,12 +294,13 @@ impl Evaluator {
         let identified = self.identify(&trial, &adapted, cell.noise);
         let parameters = self.system.description().parameters;
         Ok(Outcome {
-            error: self.error(&adapted, &inputs, &truth)?,
+            mse: self.error(&adapted, &inputs, &truth)?,
+            power,
             seconds,
             identification: identified
                 .map(|values| relative_error(parameters, &phi, &values))
                 .filter(|error| error.is_finite()),
-            zero_shot: zero_shot.map(|error| error.mse),
+            zero_shot,
             floor: Charges::by_name(&cell.system)
                 .and_then(|charges| noise_floor(&charges, cell.noise, &trial)),
         })
@@ -314,8 +319,8 @@ impl Evaluator {
         adapted: &Adapted,
         inputs: &Samples,
         truth: &[f64],
-    ) -> Result<ErrorSize, EvaluationError> {
-        Ok(ErrorSize::of(truth, &self.model.predict(adapted, inputs)?))
+    ) -> Result<f64, EvaluationError> {
+        Ok(ErrorSize::of(truth, &self.model.predict(adapted, inputs)?).mse)
     }
 
     /// The model that is given the true parameters, where it can take them.
@@ -327,24 +332,6 @@ impl Evaluator {
         Ok(Some(self.model.with_context(&weights)?))
     }
 
-    fn informed_outcome(
-        &self,
-        cell: &Cell,
-        zero_shot: Option<ErrorSize>,
-    ) -> Result<Outcome, EvaluationError> {
-        let error = zero_shot.ok_or_else(|| LearnerError::Unsupported {
-            method: method(&cell.method).map_or("the method", |method| method.title),
-            action: "be given parameters: it is not affine in its context",
-        })?;
-        Ok(Outcome {
-            error,
-            seconds: 0.0,
-            identification: None,
-            zero_shot: Some(error.mse),
-            floor: None,
-        })
-    }
-
     /// The physical parameters, where the method and the shots tell them.
     fn identify(&mut self, trial: &Trial, adapted: &Adapted, noise: f64) -> Option<Vec<f64>> {
         if let Some(known) = &mut self.known {
@@ -354,6 +341,26 @@ impl Evaluator {
         let found = identify_by_map(&self.model, adapted).ok()?;
         Some(found.estimate.values)
     }
+}
+
+/// What a model that is given the true parameters gave.
+fn informed_outcome(
+    cell: &Cell,
+    zero_shot: Option<f64>,
+    power: f64,
+) -> Result<Outcome, EvaluationError> {
+    let mse = zero_shot.ok_or_else(|| LearnerError::Unsupported {
+        method: method(&cell.method).map_or("the method", |method| method.title),
+        action: "be given parameters: it is not affine in its context",
+    })?;
+    Ok(Outcome {
+        mse,
+        power,
+        seconds: 0.0,
+        identification: None,
+        zero_shot,
+        floor: None,
+    })
 }
 
 /// Mean over the parameters of |estimate − truth| over |truth|, or over the largest value of its

@@ -83,8 +83,11 @@ mod tests {
             seed,
             noise: 0.0,
         };
-        let errors = (0..cell.trials).map(|trial| evaluator.trial(&cell, trial).unwrap());
-        errors.map(|outcome| outcome.error.normalised).sum::<f64>() / cell.trials as f64
+        let outcomes = (0..cell.trials).map(|trial| evaluator.trial(&cell, trial).unwrap());
+        let [mse, power] = outcomes.fold([0.0; 2], |[mse, power], outcome| {
+            [mse + outcome.mse, power + outcome.power]
+        });
+        mse / power
     }
 
     /// Prints the time of training until the error is reached, and the error at the end.

@@ -79,7 +79,7 @@ impl Tried {
 }
 
 /// The candidates of a method on a system: the recommended settings, a third and three times the
-/// learning rate, weight decay or none, twice the width, and the method's own knob.
+/// learning rate, weight decay or none, twice the width, and two knobs of the method's own.
 pub fn candidates(system: &str, method: &str) -> Result<Vec<Candidate>, LearnerError> {
     let usual = Settings::new(system, method)?;
     let mut found = vec![Candidate {
@@ -101,6 +101,14 @@ pub fn candidates(system: &str, method: &str) -> Result<Vec<Candidate>, LearnerE
     });
     let decay = if usual.weight_decay == 0.0 { 1e-2 } else { 0.0 };
     change("weight_decay", decay, |s, x| s.weight_decay = x);
+    let longer = |s: &mut Settings, x: f64| s.rank = x as usize;
+    match usual.method.as_str() {
+        "camel" | "r2d2" | "coda" => change("rank", usual.rank as f64 + 1.0, longer),
+        // Only the steps that training takes, too.
+        _ => change("adaptation_steps", usual.inner_steps as f64, |s, x| {
+            s.adaptation_steps = x as usize;
+        }),
+    }
     match usual.method.as_str() {
         "camel" => {
             let noise = if usual.prior_noise == 0.02 { 0.0 } else { 0.02 };
@@ -151,7 +159,10 @@ impl Candidate {
             "camel" => format!("prior_noise={}", self.settings.prior_noise),
             "r2d2" => format!("ridge={}", self.settings.ridge),
             "coda" => format!("context_penalty={}", self.settings.context_penalty),
-            _ => format!("inner_rate={}", self.settings.inner_rate),
+            _ => format!(
+                "inner_rate={} adaptation_steps={}",
+                self.settings.inner_rate, self.settings.adaptation_steps
+            ),
         };
         format!(
             "learning_rate={learning_rate} weight_decay={weight_decay} hidden={hidden} rank={rank} batch={batch} {own}"
@@ -247,7 +258,7 @@ mod tests {
         for system in NAMES {
             for method in METHODS.iter().filter(|method| !method.zero_shot) {
                 let all = candidates(system, method.name).unwrap();
-                assert_eq!(all.len(), 6);
+                assert_eq!(all.len(), 7);
                 for (place, candidate) in all.iter().enumerate() {
                     candidate.settings.check().unwrap();
                     let before = &all[..place];

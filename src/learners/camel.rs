@@ -106,11 +106,9 @@ impl HeadRule for Given {
     fn error<T: Scalar>(&self, problem: Problem<T>, mut pulls: Pulls<T>) -> T {
         let rank = problem.own.len() / problem.tasks;
         let place = problem.task * rank..(problem.task + 1) * rank;
-        let mut head_pull = vec![T::ZERO; rank];
+        let own = std::mem::take(&mut pulls.own);
         let head = &problem.own[place.clone()];
-        let error = problem.judge(head, 0..problem.rows(), &mut pulls, &mut head_pull);
-        pulls.own[place].copy_from_slice(&head_pull);
-        error
+        problem.judge(head, 0..problem.rows(), &mut pulls, &mut own[place])
     }
 }
 

@@ -84,7 +84,10 @@ async fn show(settings: &Settings, shots: usize, goals: &[Goal]) {
             let done = trainer.progress().step;
             let seconds = done as f64 * Times::from(runs.clone()).least();
             let compared = goal.reference_seconds.map_or(String::new(), |reference| {
-                format!(", 1/{:.0} of its {reference:.0} s", reference / seconds)
+                format!(
+                    ", 1/{:.0} of its {reference:.0} s (aim: 1/20)",
+                    reference / seconds
+                )
             });
             console_log!(
                 "{name}, {shots} shots: error {:.1e} ({}) after {seconds:.2} s, {} of {} steps{compared}",

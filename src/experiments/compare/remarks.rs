@@ -106,7 +106,7 @@ impl Results {
             notes
                 .push("The paper's figures are not comparable: other scale of torques.".to_owned());
         } else if printed.iter().any(|p| p.to_normalised.is_some()) {
-            notes.push("Ours / paper compares normalised errors, over the mean squared target: the paper's figures were put on that scale first.".to_owned());
+            notes.push("Ours / paper compares normalised errors, over the mean squared target of all trials: the paper's figures were put on that scale first.".to_owned());
         } else {
             notes.push("Ours / paper compares mean squared errors as they are.".to_owned());
         }

@@ -99,6 +99,34 @@ fn a_cell_repeats_and_its_noise_has_a_floor() {
 }
 
 #[test]
+fn errors_are_normalised_by_the_targets_of_all_trials() {
+    let cell = Cell {
+        system: "charges-pair".to_owned(),
+        method: "camel".to_owned(),
+        shots: 10,
+        trials: 2,
+        seed: 3,
+        noise: 0.0,
+    };
+    let made = Made {
+        settings: Settings::new(&cell.system, &cell.method).unwrap(),
+        device: String::new(),
+        training_seconds: 0.0,
+    };
+    let outcomes = [(2.0, 1.0), (4.0, 5.0)].map(|(mse, power)| Outcome {
+        mse,
+        power,
+        seconds: 0.0,
+        identification: None,
+        zero_shot: None,
+        floor: None,
+    });
+    let record = cell.record(&outcomes, &made).unwrap();
+    assert_eq!((record.mse.mean, record.nmse.mean), (3.0, 1.0));
+    assert!((record.nmse.std - record.mse.std / 3.0).abs() < 1e-15);
+}
+
+#[test]
 fn an_error_is_relative_to_the_truth_or_to_a_range_that_holds_zero() {
     let cartpole = systems::by_name("cartpole").unwrap();
     let parameters = cartpole.description().parameters;
