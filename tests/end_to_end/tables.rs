@@ -63,6 +63,30 @@ fn a_cell_is_made_again_compared_and_kept_over_a_reload() {
 
 #[test]
 #[ignore = "needs the built site"]
+fn a_whole_table_and_all_tables_are_started_and_cancelled() {
+    drive(DESKTOP, async |site| {
+        site.visit("#/tables?v=1&system=charges-pair").await;
+        site.wait_for_text("#errors", "Ours / paper").await;
+        give_cores(site).await;
+        for (button, trainings) in [("Whole table of", 6), ("Every table", 54)] {
+            let click = format!(
+                "[...document.querySelectorAll('#rerun button')].find(b => b.innerText.startsWith('{button}')).click()"
+            );
+            site.script(&click).await;
+            site.wait_for_text("#rerun-jobs", "left").await;
+            let listed = site
+                .script("return document.querySelectorAll('#rerun-jobs li').length")
+                .await;
+            assert_eq!(listed.as_u64(), Some(trainings), "{button}");
+            site.click("#rerun-cancel").await;
+            let none_left = "[...document.querySelectorAll('#rerun-jobs li')].every(li => !/left|waits|prepares/.test(li.innerText))";
+            site.until(none_left).await;
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
 fn the_page_says_what_a_ratio_compares_and_how_long_methods_take() {
     drive(DESKTOP, async |site| {
         site.visit("#/tables?v=1&system=upkie").await;
