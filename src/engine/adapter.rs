@@ -11,8 +11,6 @@ use wasm_bindgen_futures::JsFuture;
 pub struct Adapter {
     /// Its name, as far as the browser tells.
     pub name: String,
-    /// Whether it is a software adapter.
-    pub software: bool,
 }
 
 /// The feature that burn's WebGPU runtime cannot do without.
@@ -41,14 +39,9 @@ pub async fn find() -> Result<Adapter, String> {
     }
     let info = get(&adapter, "info").unwrap_or(JsValue::NULL);
     let words = ["vendor", "architecture", "description"].map(|key| text(&info, key));
-    let name = words
-        .into_iter()
-        .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ");
-    let fallback = get(&info, "isFallbackAdapter").is_some_and(|flag| flag.is_truthy());
-    let software = fallback || name.to_lowercase().contains("swiftshader");
-    Ok(Adapter { name, software })
+    let known = words.into_iter().filter(|word| !word.is_empty());
+    let name = known.collect::<Vec<_>>().join(" ");
+    Ok(Adapter { name })
 }
 
 fn get(object: &JsValue, key: &str) -> Option<JsValue> {

@@ -8,14 +8,10 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::{Blob, ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
 
 use super::{
-    adapter,
+    placement::{Flavour, on_cpu, place},
     protocol::{Event, PROTOCOL, Reply, Request, Work, agree, decode, encode},
 };
-use crate::experiments::{
-    bench::Plan,
-    live::Command,
-    spec::{DeviceChoice, Draft, Spec},
-};
+use crate::experiments::live::Command;
 
 /// Time that a worker has to stop by itself before it is ended: a visitor who cancels waits no longer
 /// than a tenth of a second.
@@ -28,13 +24,6 @@ const WATCH_MS: u32 = 2_000;
 const SILENT_LOOKS: [u32; 2] = [15, 60];
 /// The same for tables and benchmarks, whose single steps may take long on a slow machine.
 const PATIENT_LOOKS: u32 = 300;
-
-/// Which of the two worker files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flavour {
-    Cpu,
-    Gpu,
-}
 
 /// A handle on the engine. Clones share it.
 #[derive(Clone, Default)]
@@ -101,11 +90,7 @@ impl Engine {
         };
         let engine = self.clone();
         spawn_local(async move {
-            let (work, flavour, note) = match work {
-                // The model is where it was trained.
-                Work::Explore(_) | Work::Adopt { .. } => (work, engine.flavour(), None),
-                work => place(work).await,
-            };
+            let (work, flavour, note) = place(work, engine.flavour()).await;
             engine.launch(number, work, flavour, note);
         });
     }
@@ -259,8 +244,24 @@ impl Engine {
                 self.0.borrow().send_file();
                 self.send_start();
             }
-            Reply::Event { job, event } => self.emit(job, event),
+            Reply::Event { job, event } => match event {
+                Event::TryWebgpu(why) => self.move_to_webgpu(job, why),
+                event => self.emit(job, event),
+            },
             Reply::Crashed { message } => self.mourn(&message),
+        }
+    }
+
+    /// Starts a job again in the engine that has WebGPU.
+    fn move_to_webgpu(&self, number: u32, why: String) {
+        if !self.is_current(number) {
+            return;
+        }
+        // Ended last: it owns the very closure that calls this.
+        let _left = self.0.borrow_mut().worker.take();
+        let work = self.0.borrow().job.as_ref().map(|job| job.work.clone());
+        if let Some(work) = work {
+            self.launch(number, work, Flavour::Gpu, Some(why));
         }
     }
 
@@ -362,51 +363,6 @@ impl State {
             let _ = live.worker.post_message(&text.into());
         }
     }
-}
-
-/// Chooses the worker file, and says so when a wish cannot be met.
-async fn place(work: Work) -> (Work, Flavour, Option<String>) {
-    let device = match &work {
-        Work::Experiment(spec) => spec.device,
-        Work::Dataset(spec) => spec.training.device,
-        Work::Bench(plan) if plan.device == "webgpu" => DeviceChoice::Webgpu,
-        _ => DeviceChoice::Cpu,
-    };
-    if device == DeviceChoice::Cpu {
-        return (work, Flavour::Cpu, None);
-    }
-    let why = match adapter::find().await {
-        Ok(adapter) if device == DeviceChoice::Auto && adapter.software => {
-            format!("WebGPU found only a software adapter ({})", adapter.name)
-        }
-        Ok(_) => return (work, Flavour::Gpu, None),
-        Err(why) => why,
-    };
-    let note = format!("{why}; the run uses the CPU");
-    (on_cpu(work), Flavour::Cpu, Some(note))
-}
-
-fn on_cpu(work: Work) -> Work {
-    match work {
-        Work::Experiment(spec) => Work::Experiment(spec_on_cpu(spec)),
-        Work::Dataset(mut spec) => {
-            spec.training = spec_on_cpu(spec.training);
-            Work::Dataset(spec)
-        }
-        Work::Bench(plan) => Work::Bench(Plan {
-            device: "cpu".to_owned(),
-            ..plan
-        }),
-        other => other,
-    }
-}
-
-fn spec_on_cpu(spec: Spec) -> Spec {
-    let draft = Draft {
-        device: DeviceChoice::Cpu,
-        ..spec.into()
-    };
-    draft.corrected().0
 }
 
 /// Address of the loader, with the build's mark so that no cache mixes two builds.

@@ -1,13 +1,18 @@
 //! Which device a job runs on.
 //!
 //! The CPU is always there. WebGPU is used only after it has found an adapter, has computed the same
-//! as the CPU, and, if the choice is `auto`, has been faster in a short measurement of the job itself.
+//! as the CPU, and, if the choice is `auto`, has been faster in a short measurement of the job itself,
+//! whatever kind of adapter it is. The engine that has WebGPU is a large file, so the small one measures
+//! the job first: a run that it ends sooner than the other could be loaded stays where it is.
 
 use burn::tensor::Device;
 
-use super::{pacing::Host, protocol::DeviceUsed};
+use super::{pacing::Host, probe, protocol::DeviceUsed};
 use crate::{
-    experiments::{run::Stop, spec::Spec},
+    experiments::{
+        run::Stop,
+        spec::{DeviceChoice, Spec},
+    },
     learners::Optimiser,
     systems::Task,
 };
@@ -27,14 +32,28 @@ pub async fn choose(
     #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
     return gpu::choose(spec, tasks, host).await;
     #[cfg(not(all(feature = "gpu", target_arch = "wasm32")))]
-    {
-        use crate::experiments::spec::DeviceChoice;
-        let _ = (tasks, host);
-        let reason = match spec.device {
-            DeviceChoice::Webgpu => "this engine has no WebGPU",
-            _ => "",
-        };
-        Ok(cpu(reason))
+    match spec.device {
+        // A page leaves the choice open only where it has found an adapter; natively there is none.
+        DeviceChoice::Auto if cfg!(target_arch = "wasm32") => stay_or_go(spec, tasks, host).await,
+        DeviceChoice::Webgpu => Ok(cpu("this engine has no WebGPU")),
+        _ => Ok(cpu("")),
+    }
+}
+
+/// The CPU for a run that is short there; what takes longer is worth the other engine.
+#[cfg_attr(
+    all(feature = "gpu", target_arch = "wasm32"),
+    allow(dead_code, reason = "this is the other engine")
+)]
+async fn stay_or_go(
+    spec: &Spec,
+    tasks: &[Task],
+    host: &impl Host,
+) -> Result<(Device, DeviceUsed), Stop> {
+    let measured = probe::measure(spec, tasks, &Device::flex(), f64::INFINITY, host).await?;
+    match measured.too_short_for_webgpu() {
+        Some(why) => Ok(cpu(why)),
+        None => Err(Stop::TryWebgpu(measured.worth_loading())),
     }
 }
 
@@ -78,24 +97,14 @@ pub mod gpu {
     use std::cell::RefCell;
 
     use burn::tensor::Device;
-    use web_time::Instant;
 
-    use super::{DeviceUsed, Stop, cpu, mismatch};
+    use super::{DeviceChoice, DeviceUsed, Spec, Stop, cpu, mismatch};
     use crate::{
-        engine::{
-            adapter,
-            pacing::{Host, Pace},
-        },
-        experiments::{
-            run::breathe,
-            spec::{DeviceChoice, Spec},
-        },
+        engine::{adapter, pacing::Host, probe},
+        experiments::run::breathe,
         learners::{LearnerError, Settings, Trainer},
         systems::{Samples, Task},
     };
-
-    /// Steps of a measurement; as many again warm the device up.
-    const PROBE_STEPS: usize = 10;
 
     thread_local! {
         // Made once a worker: the runtime cannot be configured twice.
@@ -123,13 +132,15 @@ pub mod gpu {
         if spec.device == DeviceChoice::Webgpu {
             return Ok((gpu, webgpu(String::new())));
         }
-        let on_gpu = match seconds_a_step(spec, tasks, &gpu, host).await {
+        let on_cpu = probe::measure(spec, tasks, &Device::flex(), f64::INFINITY, host).await?;
+        // By then the CPU would have ended.
+        let patience = on_cpu.whole;
+        let on_gpu = match probe::measure(spec, tasks, &gpu, patience, host).await {
             Err(Stop::Device(why)) => return Ok(super::instead_of_webgpu(&why)),
             outcome => outcome?,
         };
-        let on_cpu = seconds_a_step(spec, tasks, &Device::flex(), host).await?;
-        let reason = compare(on_gpu, on_cpu);
-        Ok(if on_gpu < on_cpu {
+        let reason = on_gpu.beside(on_cpu);
+        Ok(if on_gpu.whole < on_cpu.whole {
             (gpu, webgpu(reason))
         } else {
             cpu(reason)
@@ -138,14 +149,6 @@ pub mod gpu {
 
     pub(super) fn give_up(why: &str) {
         READY.set(Some(Err(why.to_owned())));
-    }
-
-    fn compare(on_gpu: f64, on_cpu: f64) -> String {
-        format!(
-            "measured: {:.2} ms a step on WebGPU, {:.2} ms on the CPU",
-            1e3 * on_gpu,
-            1e3 * on_cpu
-        )
     }
 
     /// The WebGPU device, initialised and checked against the CPU, or why there is none.
@@ -216,33 +219,12 @@ pub mod gpu {
             ("prediction after two steps", predicted),
         ])
     }
-
-    async fn seconds_a_step(
-        spec: &Spec,
-        tasks: &[Task],
-        device: &Device,
-        host: &impl Host,
-    ) -> Result<f64, Stop> {
-        let mut trainer = Trainer::new(&spec.settings()?, tasks, spec.seed, device)?;
-        let mut pace = Pace::new(0);
-        let mut begun = Instant::now();
-        for _ in 0..2 {
-            begun = Instant::now();
-            for _ in 0..PROBE_STEPS {
-                trainer.step()?;
-                if pace.slice_is_over() {
-                    breathe(host).await?;
-                }
-            }
-            trainer.settle().await?;
-        }
-        Ok(begun.elapsed().as_secs_f64() / PROBE_STEPS as f64)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{engine::listener::Listener, experiments::spec::Draft};
 
     #[test]
     fn what_is_near_agrees_whatever_its_size() {
@@ -264,6 +246,32 @@ mod tests {
             assert_eq!(said, format!("gradient: {why}"));
         }
         assert!(mismatch("loss", &[f64::NAN], &[f64::NAN]).is_some());
+    }
+
+    /// Where a job goes that a page leaves the choice to.
+    fn moves(draft: Draft) -> Result<DeviceUsed, Stop> {
+        let (spec, tasks) = probe::tests::job(draft);
+        let host = Listener::default();
+        let chosen = pollster::block_on(stay_or_go(&spec, &tasks, &host));
+        chosen.map(|(_, used)| used)
+    }
+
+    #[test]
+    fn a_run_leaves_the_cpu_only_if_it_is_measured_to_be_long_there() {
+        let short = probe::tests::draft(1);
+        let long = Draft {
+            width: 128,
+            depth: 6,
+            ..probe::tests::draft(200_000)
+        };
+        let stays = moves(short).unwrap();
+        assert_eq!(stays.name, "cpu");
+        assert!(stays.reason.contains("too short for WebGPU"), "{stays:?}");
+        let goes = moves(long);
+        let Err(Stop::TryWebgpu(why)) = &goes else {
+            panic!("{goes:?}")
+        };
+        assert!(why.contains("ms a step on the CPU"), "{why}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod jobs;
 pub mod listener;
 pub mod pacing;
 pub mod parcel;
+pub mod probe;
 pub mod protocol;
 
 #[cfg(target_arch = "wasm32")]
@@ -17,5 +18,7 @@ pub mod adapter;
 pub mod client;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod native;
+#[cfg(target_arch = "wasm32")]
+pub mod placement;
 #[cfg(target_arch = "wasm32")]
 pub mod worker;

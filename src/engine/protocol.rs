@@ -23,7 +23,7 @@ use crate::experiments::{
 };
 
 /// Version of these messages.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// Whether the other side, which speaks this protocol, is understood; if not, what a visitor can do.
 pub fn agree(protocol: u32) -> Result<(), String> {
@@ -119,8 +119,9 @@ pub enum Reply {
     },
 }
 
-/// The course of a job: `Started`, any number of `Note`, `Making`, `Progress` and results on the way, then one of
-/// the events of which [`Event::is_last`] holds.
+/// The course of a job: its data (`Making`, `Data`), by which its device is chosen, `Started`, `Progress` and
+/// results on the way, then one of the events of which [`Event::is_last`] holds. `Note` and `Alive` may come at
+/// any time before that, and a second `Started` where the device failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     /// The job has begun.
@@ -170,6 +171,8 @@ pub enum Event {
     Learned(Parcel<DataReport>),
     /// The end; everything has been said.
     Done,
+    /// The end of a job that may be faster on WebGPU, and why. It starts again in the engine that has it.
+    TryWebgpu(String),
     /// Stopped on request.
     Cancelled,
     /// Stopped by an error.
@@ -186,6 +189,7 @@ impl Event {
                 | Self::Outline(_)
                 | Self::Learned(_)
                 | Self::Done
+                | Self::TryWebgpu(_)
                 | Self::Cancelled
                 | Self::Failed(_)
         )

@@ -31,6 +31,8 @@ pub enum Stop {
     Cancelled,
     /// The device failed; another one may do.
     Device(String),
+    /// Another engine may be faster, and why it is worth its download.
+    TryWebgpu(String),
     /// Any other error, in words.
     Failed(String),
 }
@@ -39,6 +41,7 @@ impl From<Stop> for Event {
     fn from(stop: Stop) -> Self {
         match stop {
             Stop::Cancelled => Self::Cancelled,
+            Stop::TryWebgpu(why) => Self::TryWebgpu(why),
             Stop::Device(message) | Stop::Failed(message) => Self::Failed(message),
         }
     }

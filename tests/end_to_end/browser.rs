@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead as _, BufReader},
     net::TcpListener,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::Mutex,
     time::Duration,
@@ -65,9 +65,9 @@ pub const PHONE: Window = Window {
 };
 
 impl Site {
-    /// Serves `dist/` under a sub-path and opens a window on it.
-    pub async fn open(window: Window) -> Self {
-        let (server, address) = serve();
+    /// Serves a folder under a sub-path and opens a window on it.
+    pub async fn open(folder: &Path, window: Window) -> Self {
+        let (server, address) = serve(folder);
         let (driver, port) = drive();
         let client = connect(port, window).await;
         let site = Self {
@@ -233,11 +233,15 @@ impl WebDriverCompatibleCommand for Tools {
     }
 }
 
-fn serve() -> (Process, String) {
-    let dist = Path::new(env!("CARGO_MANIFEST_DIR")).join("dist");
+/// Folder of the built site.
+pub fn dist() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("dist")
+}
+
+fn serve(folder: &Path) -> (Process, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_camel"))
         .args(["serve", "--port", "0", "--under", "some/folder"])
-        .arg(dist)
+        .arg(folder)
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();

@@ -19,7 +19,7 @@ mod pages;
 mod sharing;
 mod tables;
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use browser::{DESKTOP, PHONE, Site, Window};
 use serde_json::Value;
@@ -31,11 +31,16 @@ const LONG: &str = "#/experiments?v=1&system=cartpole&method=camel&steps=200000&
 
 /// Every test on one thread of its own runtime.
 fn drive(window: Window, test: impl AsyncFn(&Site)) {
+    drive_on(&browser::dist(), window, test);
+}
+
+/// The same on the site in another folder.
+fn drive_on(folder: &Path, window: Window, test: impl AsyncFn(&Site)) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .unwrap();
-    let site = runtime.block_on(Site::open(window));
+    let site = runtime.block_on(Site::open(folder, window));
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         runtime.block_on(async {
             test(&site).await;
