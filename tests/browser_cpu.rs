@@ -11,27 +11,45 @@ use std::sync::Arc;
 
 use burn::tensor::Device;
 use camel_lab::{
+    engine::{jobs, protocol::Work},
+    experiments::link::Link,
     learners::{METHODS, Settings, Trainer},
     systems::{Samples, Task},
 };
 use wasm_bindgen_test::{console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
 
 mod golden;
+#[path = "support/order.rs"]
+mod order;
 mod support;
 
 wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 #[wasm_bindgen_test]
 async fn the_same_link_gives_the_same_bits_twice() {
-    let first = support::report_of(golden::LINK).await;
-    let second = support::report_of(golden::LINK).await;
-    assert_eq!(first.losses, second.losses);
-    assert_eq!(first.adaptation, second.adaptation);
+    for golden in golden::RUNS {
+        let first = support::report_of(golden.link).await;
+        let second = support::report_of(golden.link).await;
+        assert_eq!(first.losses, second.losses);
+        assert_eq!(first.adaptation, second.adaptation);
+    }
 }
 
 #[wasm_bindgen_test]
 async fn a_browser_trains_as_a_native_machine_does() {
-    golden::assert_losses_match(&support::report_of(golden::LINK).await.losses);
+    for golden in golden::RUNS {
+        golden.assert_match(&support::report_of(golden.link).await.losses);
+    }
+}
+
+#[wasm_bindgen_test]
+async fn events_come_in_their_order() {
+    for golden in golden::RUNS {
+        let recorder = support::Recorder::default();
+        let work = Work::Experiment(Link::read(golden.link).0.spec);
+        jobs::run(&work, &recorder).await;
+        order::assert_whole_course(&recorder.events.into_inner());
+    }
 }
 
 /// Steps over which the memory must not grow, after a warm-up.

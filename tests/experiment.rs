@@ -286,12 +286,14 @@ fn any_number_of_charges_is_learned_wherever_a_visitor_puts_them() {
 
 #[test]
 fn a_native_run_repeats_the_golden_losses() {
-    let report = pollster::block_on(support::report_of(golden::LINK));
-    if std::env::var_os("CAMEL_LAB_GOLDEN").is_some() {
-        let text = serde_json::to_string(&report.losses).unwrap();
-        std::fs::write("tests/golden/losses.json", text).unwrap();
+    for golden in golden::RUNS {
+        let report = pollster::block_on(support::report_of(golden.link));
+        if std::env::var_os("CAMEL_LAB_GOLDEN").is_some() {
+            let text = serde_json::to_string(&report.losses).unwrap();
+            std::fs::write(format!("tests/golden/{}", golden.file), text).unwrap();
+        }
+        golden.assert_match(&report.losses);
     }
-    golden::assert_losses_match(&report.losses);
 }
 
 #[test]
