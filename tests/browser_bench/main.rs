@@ -11,6 +11,7 @@
 mod accuracy;
 mod adaptation;
 mod clock;
+mod control;
 mod peers;
 mod scaling;
 mod speed;

@@ -56,7 +56,11 @@ fn windowed(model: &Arc<Model>, budget: Duration) -> AdaptiveReport {
 
 #[test]
 fn gradient_methods_miss_ticks_that_are_too_short_and_none_that_are_long_enough() {
-    for model in [shipped!("upkie-anil"), shipped!("upkie-coda")] {
+    for model in [
+        shipped!("upkie-anil"),
+        shipped!("upkie-coda"),
+        shipped!("upkie-maml"),
+    ] {
         let hurried = windowed(&model, Duration::from_nanos(1));
         assert!(hurried.missed_ticks > 0.5, "{hurried:?}");
         let patient = windowed(&model, PATIENT);
