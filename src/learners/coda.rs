@@ -207,3 +207,26 @@ impl Learner for Coda {
         net.outputs(&self.net, &adapted.weights, inputs, outputs);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::generator;
+
+    /// The paper: d_ξ = r, and Θ of size p × d_ξ, on the net that all methods share.
+    #[test]
+    fn the_hypernetwork_has_a_column_for_each_of_the_r_contexts() {
+        for (system, inputs, tasks, weights) in [("cartpole", 6, 4, 673), ("arm", 6, 9, 12_993)] {
+            let settings = Settings::new(system, "coda").unwrap();
+            let coda = build(&settings, Shape { inputs, tasks }).unwrap();
+            let contexts = settings.rank;
+            assert_eq!(coda.context_size(), contexts);
+            let count = weights + weights * contexts + tasks * contexts;
+            assert_eq!(coda.parameter_count(), count, "{system}");
+            let first = coda.initial_parameters(&mut generator(0, 0));
+            assert_eq!(first.len(), count);
+            let adapted = coda.with_context(&first, &vec![0.0; contexts]).unwrap();
+            assert_eq!(adapted.weights, first[..weights], "θ + Θ0 = θ");
+        }
+    }
+}

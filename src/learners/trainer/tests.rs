@@ -138,6 +138,43 @@ fn divergence_restarts_once_with_a_smaller_rate_and_says_so() {
     assert!(matches!(error, LearnerError::Diverged { .. }), "{error}");
 }
 
+/// η_k = η (1 + cos(π k / K)) / 2.
+#[test]
+fn the_learning_rate_falls_as_a_cosine_from_the_setting_to_zero() {
+    let settings = Settings {
+        steps: 40,
+        ..settings("camel")
+    };
+    let tasks = tasks(&PARAMETERS, true);
+    let mut trainer = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap();
+    for step in 0..=settings.steps {
+        let turn = PI * step as f64 / settings.steps as f64;
+        let expected = 0.5 * settings.learning_rate * (1.0 + turn.cos());
+        let found = trainer.progress().rate;
+        assert!((found - expected).abs() < 1e-12, "step {step}: {found}");
+        trainer.step().unwrap();
+    }
+    assert!(trainer.finished());
+}
+
+/// Adam's first step without a decay is as long as the learning rate, whatever the gradient.
+#[test]
+fn the_rate_that_is_told_is_the_one_that_is_used() {
+    let settings = Settings {
+        weight_decay: 0.0,
+        ..settings("camel")
+    };
+    let tasks = tasks(&PARAMETERS, true);
+    let mut trainer = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap();
+    let before = now(trainer.snapshot()).unwrap();
+    trainer.step().unwrap();
+    let after = now(trainer.finish()).unwrap();
+    let moves = before.parameters().iter().zip(after.parameters());
+    let longest = moves.fold(0.0, |most: f64, (a, b)| most.max((a - b).abs()));
+    let rate = settings.learning_rate;
+    assert!((longest / rate - 1.0).abs() < 1e-2, "{longest} with {rate}");
+}
+
 #[test]
 fn a_plateau_shortens_the_schedule() {
     let tasks = tasks(&PARAMETERS, true);

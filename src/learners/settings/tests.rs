@@ -1,0 +1,127 @@
+//! The settings of every learner: what is allowed, and what the paper gives.
+
+use super::*;
+use crate::learners::METHODS;
+
+#[test]
+fn every_method_has_allowed_settings_on_every_system() {
+    for system in SYSTEMS {
+        for method in METHODS {
+            let settings = Settings::new(system, method.name).unwrap();
+            settings.check().unwrap();
+            assert_eq!(
+                (&*settings.system, &*settings.method),
+                (system, method.name)
+            );
+        }
+    }
+}
+
+/// Appendix B of the paper: hidden layers and size of the last one. The two ranks that differ are
+/// in `public/differences.json`.
+#[test]
+fn nets_have_the_sizes_of_the_paper() {
+    let paper = [
+        ("charges-pair", vec![16; 4], 2, 2),
+        ("charges-dipole", vec![16; 4], 3, 3),
+        ("charges-quadrupole", vec![16; 4], 4, 4),
+        ("capacitor", vec![64; 4], 3, 6),
+        ("capacitor-eps", vec![64; 4], 3, 3),
+        ("cartpole", vec![16; 3], 4, 2),
+        ("arm", vec![64; 4], 4, 4),
+        ("upkie", vec![64; 4], 3, 3),
+    ];
+    let differences = include_str!("../../../public/differences.json");
+    for (system, hidden, in_paper, rank) in paper {
+        let told = format!("r = {rank} for the {system}");
+        assert!(rank == in_paper || differences.contains(&told), "{told}");
+        for method in METHODS {
+            let settings = Settings::new(system, method.name).unwrap();
+            let (system, method) = (&settings.system, &settings.method);
+            assert_eq!(settings.hidden, hidden, "{system}, {method}");
+            assert_eq!(settings.rank, rank, "{system}, {method}");
+            // "At least 10 gradient steps, until convergence."
+            assert!(settings.adaptation_steps >= 10, "{system}, {method}");
+        }
+    }
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_known_ones() {
+    let error = Settings::new("cartpole", "camle").unwrap_err().to_string();
+    assert!(
+        error.contains("'camle'") && error.contains("r2d2"),
+        "{error}"
+    );
+    let error = Settings::new("spring", "camel").unwrap_err().to_string();
+    assert!(
+        error.contains("'spring'") && error.contains("upkie"),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_optimiser_that_a_method_does_not_have_is_named() {
+    for method in METHODS {
+        let settings = Settings {
+            optimiser: Optimiser::Lbfgs,
+            ..Settings::new("cartpole", method.name).unwrap()
+        };
+        let outcome = settings.check();
+        assert_eq!(outcome.is_ok(), method.lbfgs);
+        if let Err(error) = outcome {
+            let said = error.to_string();
+            assert!(
+                said.contains(method.title) && said.contains("adam"),
+                "{said}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_value_out_of_range_is_named_with_its_range() {
+    let good = Settings::new("cartpole", "maml").unwrap();
+    let broken = [
+        Settings {
+            rank: 0,
+            ..good.clone()
+        },
+        Settings {
+            hidden: vec![16, 0],
+            ..good.clone()
+        },
+        Settings {
+            steps: 0,
+            ..good.clone()
+        },
+        Settings {
+            learning_rate: f64::NAN,
+            ..good.clone()
+        },
+        Settings {
+            batch: 1,
+            ..good.clone()
+        },
+        Settings {
+            inner_steps: 51,
+            ..good.clone()
+        },
+        Settings {
+            ridge: -1.0,
+            ..good.clone()
+        },
+    ];
+    for settings in broken {
+        let error = settings.check().unwrap_err();
+        assert!(matches!(error, LearnerError::Range { .. }), "{error}");
+    }
+    let error = Settings { steps: 0, ..good }
+        .check()
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        "the number of steps must be between 1 and 1000000, but is 0"
+    );
+}
