@@ -114,5 +114,43 @@ check "a site as large as before" weighs "page.wasm" 0 2000 1000
 check "a site that has grown" weighs "has grown by more than a tenth" 1 2000 800
 check "a site over its budget" weighs "is over its budget of 500 bytes" 1 500 1000
 
+# A compiler of Debian that is too old is named before anything is installed.
+mkdir "$WORK/debian"
+printf '#!/bin/sh\nprintf "rustc-web:\\n  Installed: (none)\\n  Candidate: $OFFERED\\n"\n' >"$WORK/debian/apt-cache"
+printf '#!/bin/sh\necho "apt-get $*" >>"$ASKED"\nexit 1\n' >"$WORK/debian/apt-get"
+chmod +x "$WORK"/debian/*
+falls_back() { # SENTENCE OFFERED
+  refuses "$1" env PATH="$WORK/debian:$PATH" OFFERED="$2" ASKED="$WORK/asked" CAMEL_LAB_CACHE="$WORK" bash -c 'source ./lab; debian_wasm'
+}
+installs_nothing() { ! grep -s ' install ' "$WORK/asked"; }
+check "Debian's compiler is too old" falls_back "Debian's Rust is 1.85.0, but 1.95 is needed; run 'rustup target add" 1.85.0+dfsg3-1~deb12u3
+check "Debian has no compiler" falls_back "Debian's Rust is missing, but" "(none)"
+check "nothing is installed for a compiler that is too old" installs_nothing
+check "Debian's packages cannot be installed" falls_back "could not install rustc-web cargo-web" 9.9.9-1
+
+# `lab serve` with a site of one small program in place of the real one.
+TINY=$WORK/tiny
+mkdir -p "$TINY/src" && cp -r lab Cargo.lock .ci "$TINY/"
+printf '[package]\nname = "tiny"\nversion = "0.0.0"\nedition = "2024"\n[dependencies]\nwasm-bindgen = "*"\n' >"$TINY/Cargo.toml"
+echo 'use wasm_bindgen::prelude::*; #[wasm_bindgen] pub fn same(value: &JsValue) -> JsValue { value.clone() } fn main() {}' >"$TINY/src/main.rs"
+printf '[build]\npublic_url = "./"\nfilehash = false\n' >"$TINY/Trunk.toml"
+echo '<!doctype html><html><head><link data-trunk rel="rust" data-wasm-opt="0" /></head><body>a tiny page</body></html>' >"$TINY/index.html"
+is_taken() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+type_of() { curl -sS -o /dev/null -w '%{content_type}' "$1"; }
+serves() { # PORT: the page and its program come as what they are, and nobody listens any more afterwards.
+  local site=http://127.0.0.1:$1 page='' program='' status=0
+  env --default-signal=INT "$TINY/lab" serve --port "$1" >"$WORK/served" 2>&1 &
+  local lab=$!
+  for _ in {1..600}; do is_taken "$1" || ! kill -0 $lab 2>/dev/null && break || sleep 0.5; done
+  page=$(type_of "$site/"):$(curl -sS "$site/") program=$(type_of "$site/tiny_bg.wasm")
+  kill -INT $lab && wait $lab || status=$?
+  [[ $page = text/html*:*"a tiny page"* && $program = application/wasm && $status = 0 ]] &&
+    grep -q "serving the site on $site/" "$WORK/served" && ! is_taken "$1" && return
+  echo "got the page '$page', the program '$program', status $status, and:" && tail -n 20 "$WORK/served"
+  return 1
+}
+for PORT in {18200..18299}; do is_taken "$PORT" || break; done
+check "a site is served and the server ends when it is told to" serves "$PORT"
+
 echo "$PASS passed, $FAIL failed"
 [ $FAIL = 0 ]
