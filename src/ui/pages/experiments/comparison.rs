@@ -12,7 +12,7 @@ use crate::{
     },
     learners::METHODS,
     ui::{
-        components::{ChartView, DataTable},
+        components::{ChartView, DataTable, Empty},
         route::Route,
         run::Status,
         session::Session,
@@ -73,7 +73,9 @@ pub fn Comparison(
                 </button>
                 <span class="small muted" role="status">{waiting}</span>
             </div>
-            <Show when=some>
+            <Show when=some fallback=|| view! {
+                <Empty title="Nothing to compare yet">"Tick some methods and train them, or press Train above: each result gets a bar and a row."</Empty>
+            }>
                 <ChartView chart=Signal::derive(move || runs.with(|runs| bars(runs))) />
                 <DataTable table=Signal::derive(move || runs.with(|runs| table(runs))) />
             </Show>
@@ -101,7 +103,8 @@ fn tick(
         route.set_view(&[(TICKED, Some(ticked).filter(|ticked| ticked != FIRST))]);
     };
     view! {
-        <label class="tick"><input type="checkbox" name=name prop:checked=checked on:change=change />{title}</label>
+        <label class="tick"><input type="checkbox" name=name prop:checked=checked on:change=change />
+            <span><span class=format!("swatch hue--{name}")></span>{title}</span></label>
     }
     .into_any()
 }
@@ -139,7 +142,7 @@ fn identification(report: &Report) -> Option<f64> {
         .adaptation
         .identified
         .iter()
-        .map(|found| 100.0 * ((found.estimate - found.truth) / found.truth).abs())
+        .filter_map(|found| Some(100.0 * found.off()?.abs()))
         .reduce(f64::max)
 }
 
