@@ -152,7 +152,7 @@ pub fn identified_text(identified: &Identified) -> String {
     if *determined {
         value
     } else {
-        format!("{value} (not determined by these samples)")
+        format!("{value} (not determined)")
     }
 }
 

@@ -148,19 +148,20 @@ fn identification(report: &Report) -> Option<f64> {
 
 fn bars(runs: &[Report]) -> Chart {
     let bar = |report: &Report| {
-        let value = report.adaptation.few_shot.normalised;
+        let found = &report.adaptation;
+        let told = found.zero_shot.map_or(f64::NAN, |error| error.normalised);
         BarSeries {
             name: title(report),
             hue: Hue::of_method(&report.spec.method),
-            values: vec![value],
+            values: vec![found.few_shot.normalised, told],
             errors: Vec::new(),
         }
     };
     Chart::Bars(BarChart {
-        title: "Error after adaptation, over the mean squared target".to_owned(),
-        category: "few-shot".to_owned(),
-        y: Axis::log("normalised error", ""),
-        categories: vec!["normalised error".to_owned()],
+        title: "Normalised error after adaptation".to_owned(),
+        category: "adaptation".to_owned(),
+        y: Axis::log("error over the mean squared target", ""),
+        categories: ["few-shot", "zero-shot"].map(str::to_owned).to_vec(),
         series: runs.iter().map(bar).collect(),
         levels: Vec::new(),
     })
