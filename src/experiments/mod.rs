@@ -3,6 +3,7 @@
 
 pub mod bench;
 pub mod bench_accuracy;
+pub mod bench_link;
 pub mod bench_memory;
 pub mod bench_sheet;
 pub mod compare;

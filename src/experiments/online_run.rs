@@ -7,7 +7,12 @@ use serde::{Deserialize, Serialize};
 use web_time::Instant;
 
 use self::simulation::{Simulation, simulation};
-use super::live::{Command, LiveError};
+use super::{
+    identifiers,
+    live::{Command, LiveError},
+    run::Stop,
+    view,
+};
 use crate::{
     control::{error::ControlError, trials::BUDGET},
     engine::{
@@ -17,7 +22,7 @@ use crate::{
     },
     identification::budget::Punctuality,
     learners::{Model, weights},
-    systems::SystemError,
+    systems::{self, SystemError},
 };
 
 mod simulation;
@@ -30,8 +35,9 @@ pub const FACTORS: (f64, f64) = (0.5, 4.0);
 const HEARTBEAT: Duration = Duration::from_secs(2);
 /// Points that a run keeps.
 const POINTS: usize = 500;
-/// Word that stands before a run in a link's view.
-const VIEW: &str = "online=";
+/// Name of a run in a link's view, and what stood before it in former links.
+pub const VIEW: &str = "online";
+const FORMER: &str = "online=";
 
 /// What to run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -136,8 +142,10 @@ impl OnlineSpec {
     /// The run in a link's view, if there is one; what is unknown or out of range is as usual.
     pub fn of_view(system: &str, view: &str) -> Option<Self> {
         let mut spec = Self::usual(system);
-        let words = view.split(';').find_map(|part| part.strip_prefix(VIEW));
-        let mut words = words?.split(',');
+        // Former links have `online=camel,3,2.5`.
+        let former = || view.split(';').find_map(|part| part.strip_prefix(FORMER));
+        let words = view::get(view, VIEW).or_else(|| former().map(str::to_owned))?;
+        let mut words = words.split(['-', ',']);
         if let Some(method) = words.next().filter(|word| METHODS.contains(word)) {
             method.clone_into(&mut spec.method);
         }
@@ -153,11 +161,8 @@ impl OnlineSpec {
 
     /// A link's view with this run in it; other parts of it stay.
     pub fn in_view(&self, view: &str) -> String {
-        let others = view.split(';').filter(|part| !part.starts_with(VIEW));
-        let mut parts: Vec<_> = others.filter(|part| !part.is_empty()).collect();
-        let own = format!("{VIEW}{},{},{}", self.method, self.factor, self.time);
-        parts.push(&own);
-        parts.join(";")
+        let own = format!("{}-{}-{}", self.method, self.factor, self.time);
+        view::set(view, VIEW, Some(&own))
     }
 
     /// Refuses what cannot be run.
@@ -199,18 +204,20 @@ impl OnlineSpec {
 
 /// Runs and tells the host of every event, the last one included.
 pub async fn run(spec: &OnlineSpec, host: &impl Host) {
-    let last = match online(spec, host).await {
-        Ok(true) => Event::Done,
-        Ok(false) => Event::Cancelled,
-        Err(error) => Event::Failed(error.to_string()),
-    };
-    host.emit(last);
+    host.emit(match online(spec, host).await {
+        Ok(()) => Event::Done,
+        Err(stop) => stop.into(),
+    });
 }
 
-/// Runs to the end; false if it was cancelled.
-async fn online(spec: &OnlineSpec, host: &impl Host) -> Result<bool, LiveError> {
+/// Runs to the end.
+async fn online(spec: &OnlineSpec, host: &impl Host) -> Result<(), Stop> {
     spec.check()?;
     let model = spec.model(host).await?;
+    if let Some(model) = model.as_ref().filter(|_| spec.method == "camel") {
+        let system = systems::by_name(&spec.system)?;
+        identifiers::prepare(model, system.as_ref(), 0, host).await?;
+    }
     let mut plant = simulation(spec, model.as_ref())?;
     let name = "cpu".to_owned();
     let device = DeviceUsed {
@@ -238,11 +245,11 @@ async fn online(spec: &OnlineSpec, host: &impl Host) -> Result<bool, LiveError> 
             host.emit(Event::Online(news.into()));
         }
         if over {
-            return Ok(true);
+            return Ok(());
         }
         host.sleep(REPORT / 2).await;
     }
-    Ok(false)
+    Err(Stop::Cancelled)
 }
 
 /// Makes so many steps, or as many as fit into the time between two messages: what is too slow for

@@ -73,6 +73,13 @@ pub struct Record {
     pub floor: Option<Summary>,
 }
 
+impl Record {
+    /// Name of the cell in the table of its system, as links have it: `camel.100.0`.
+    pub fn cell(&self) -> String {
+        format!("{}.{}.{}", self.method, self.shots, self.noise)
+    }
+}
+
 /// A figure that the paper prints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Printed {
@@ -124,6 +131,20 @@ pub struct LeftOut {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiments::view;
+
+    #[test]
+    fn cells_have_names_of_their_own_that_survive_a_link() {
+        let text = std::fs::read_to_string("public/results/table.json").unwrap();
+        let records: Vec<Record> = serde_json::from_str(&text).unwrap();
+        let mut names = std::collections::HashSet::new();
+        for record in &records {
+            let name = record.cell();
+            let view = view::set("", "cell", Some(&name));
+            assert_eq!(view::get(&view, "cell").as_ref(), Some(&name));
+            assert!(names.insert((&record.system, name)), "{record:?}");
+        }
+    }
 
     #[test]
     fn a_summary_of_known_values() {

@@ -95,7 +95,7 @@ pub fn mean_square(values: &[f64]) -> f64 {
 }
 
 /// A physical parameter as the model sees it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Identified {
     /// Its name in words.
     pub name: String,
@@ -113,6 +113,13 @@ pub struct Identified {
     pub standard_error: f64,
     /// Whether the shots determine it.
     pub determined: bool,
+}
+
+impl Identified {
+    /// How far the identified value is off, as a share of the true one; none where that is zero.
+    pub fn off(&self) -> Option<f64> {
+        (self.truth != 0.0).then(|| (self.estimate - self.truth) / self.truth)
+    }
 }
 
 /// A robot following a reference.

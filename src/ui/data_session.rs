@@ -35,6 +35,10 @@ pub struct DataSession {
     pub file: RwSignal<String>,
     /// What is in the file, once it is read.
     pub outline: RwSignal<Option<Outline>>,
+    /// Time that reading took, until the columns could be shown [s].
+    pub read_in: RwSignal<f64>,
+    /// When reading began [ms].
+    begun: StoredValue<f64>,
     /// What the columns stand for.
     pub roles: RwSignal<Roles>,
     /// The environment that is held out.
@@ -62,6 +66,8 @@ impl DataSession {
             run: Run::new(),
             file: RwSignal::default(),
             outline: RwSignal::default(),
+            read_in: RwSignal::default(),
+            begun: StoredValue::default(),
             roles: RwSignal::default(),
             held_out: RwSignal::default(),
             recording: RwSignal::default(),
@@ -97,6 +103,7 @@ impl DataSession {
             return self.open_results(file.clone());
         }
         self.file.set(file.name());
+        self.begun.set_value(browser::now());
         self.run.offer((**file).clone());
         self.run
             .begin(Work::Outline, move |event| self.hear_of_file(event));
@@ -248,6 +255,8 @@ impl DataSession {
             Event::Outline(outline) => match outline.open() {
                 Ok(outline) => {
                     self.run.forget();
+                    self.read_in
+                        .set(1e-3 * (browser::now() - self.begun.get_value()));
                     self.roles.set(Roles::guess(&outline));
                     self.outline.set(Some(outline.clone()));
                     self.choose(&outline, &self.route.link_untracked().view);

@@ -74,18 +74,20 @@ pub fn plan_chart(curve: &[(usize, f64, f64)]) -> Chart {
     })
 }
 
-/// Identified parameters in units of the true ones, so that all fit one axis.
+/// Identified parameters in units of the true ones, so that all fit one axis. One that is truly zero
+/// has no such unit and is left to the table.
 pub fn identified_chart(method: &str, identified: &[Identified]) -> Chart {
+    let shown = || identified.iter().filter(|found| found.truth != 0.0);
     let relative = |value: fn(&Identified) -> f64| {
         let relative = |found: &Identified| value(found) / found.truth;
-        identified.iter().map(relative).collect::<Vec<_>>()
+        shown().map(relative).collect::<Vec<_>>()
     };
     let errors = relative(|found| 2.0 * found.standard_error);
     Chart::Bars(BarChart {
         title: "Identified over true, ± 2 standard errors".to_owned(),
         category: "parameter".to_owned(),
         y: Axis::linear("identified / true", ""),
-        categories: identified.iter().map(|i| i.symbol.clone()).collect(),
+        categories: shown().map(|found| found.symbol.clone()).collect(),
         series: vec![BarSeries {
             name: method.to_owned(),
             hue: Hue::of_method(method),
@@ -107,7 +109,6 @@ pub fn identified_table(identified: &[Identified]) -> Table {
         ["Parameter", "True", "Identified", "Off by"],
     );
     for parameter in identified {
-        let off = 100.0 * (parameter.estimate - parameter.truth) / parameter.truth;
         table.push([
             format!("{} {}", parameter.name, parameter.symbol),
             format!(
@@ -116,10 +117,22 @@ pub fn identified_table(identified: &[Identified]) -> Table {
                 parameter.unit
             ),
             identified_text(parameter),
-            format!("{off:+.2} %"),
+            off_text(parameter),
         ]);
     }
     table
+}
+
+/// How far off a value is: a share of the true one, or a distance from zero.
+fn off_text(parameter: &Identified) -> String {
+    match parameter.off() {
+        Some(share) => format!("{:+.2} %", 100.0 * share),
+        None => format!(
+            "{} {}",
+            number::significant(parameter.estimate, 3),
+            parameter.unit
+        ),
+    }
 }
 
 /// An identified value with its standard error and unit.
@@ -139,7 +152,7 @@ pub fn identified_text(identified: &Identified) -> String {
     if *determined {
         value
     } else {
-        format!("{value} (not determined by these samples)")
+        format!("{value} (not determined)")
     }
 }
 
@@ -189,6 +202,29 @@ mod tests {
         assert!(text.contains("rank 1, condition number 1"), "{text}");
         adaptation.identified[1].determined = true;
         assert!(!conditioning_text(&adaptation).contains("not determine"));
+    }
+
+    #[test]
+    fn a_parameter_that_is_truly_zero_is_off_by_a_distance_and_not_by_infinity() {
+        let found = |symbol: &str, truth: f64| Identified {
+            symbol: symbol.to_owned(),
+            unit: "m".to_owned(),
+            truth,
+            estimate: 0.1,
+            standard_error: 0.1,
+            determined: true,
+            ..Identified::default()
+        };
+        let both = [found("a", 0.2), found("b", 0.0)];
+        let column: Vec<_> = identified_table(&both)
+            .rows
+            .iter()
+            .map(|row| row[3].clone())
+            .collect();
+        assert_eq!(column, ["-50.00 %", "0.1 m"]);
+        let words = charts::describe(&identified_chart("camel", &both));
+        assert!(words.contains("a 0.5"), "{words}");
+        assert!(!words.contains("inf") && !words.contains('∞'), "{words}");
     }
 
     #[test]

@@ -98,6 +98,14 @@ impl Online {
         self.send(Command::Paused(self.paused.get_untracked()));
     }
 
+    /// Starts anew; a run that stands shows its first step.
+    pub fn reset(self) {
+        self.send(Command::Reset);
+        if self.paused.get_untracked() {
+            self.send(Command::Step(1));
+        }
+    }
+
     /// Sets the multiple of real time.
     pub fn set_speed(self, speed: f64) {
         self.speed.set(speed);

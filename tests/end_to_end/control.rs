@@ -1,6 +1,9 @@
 //! Online control and planned measurements, click by click.
 
-use crate::{browser::DESKTOP, drive};
+use crate::{
+    browser::{DESKTOP, Site},
+    drive,
+};
 
 const UPKIE: &str = "#/experiments?v=1&system=upkie&method=camel&view=online%3Dcamel,3,2.5";
 
@@ -26,6 +29,45 @@ fn a_run_of_online_control_streams_pauses_steps_and_survives_the_way_to_another_
         site.click("#online-pause").await;
         site.click("#online .segmented button:last-child").await;
         site.wait_for_text("#online-ticks", "of 2000 ticks").await;
+        site.wait_for_text("#online-run", "Run with").await;
+    });
+}
+
+/// Ticks of the run so far.
+async fn ticks(site: &Site) -> u64 {
+    let text = site.wait_for_text("#online-ticks", "ticks of 5 ms").await;
+    let words: Vec<&str> = text.split(' ').collect();
+    words[3].parse().unwrap()
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn an_online_run_goes_step_by_step_begins_anew_and_says_what_a_tick_takes() {
+    drive(DESKTOP, async |site| {
+        site.visit(UPKIE).await;
+        site.click("#online-run").await;
+        let text = site
+            .wait_for_text("#online-ticks", "One adaptation took")
+            .await;
+        let (_, time) = text.split_once("took ").unwrap();
+        let (number, unit) = time.split_once(' ').unwrap();
+        assert!(number.parse::<f64>().unwrap() > 0.0, "{text}");
+        assert_eq!(unit, "µs here.");
+        site.click("#online-pause").await;
+        site.wait_for_text("#online-pause", "Play").await;
+        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+        let stood = ticks(site).await;
+        assert!(stood > 1);
+        for step in 1..=2 {
+            site.click("#online-step").await;
+            site.wait_for_text("#online-ticks", &format!("of {} ticks", stood + step))
+                .await;
+        }
+        site.click("#online-reset").await;
+        site.wait_for_text("#online-ticks", "of 1 ticks").await;
+        site.click("#online-step").await;
+        site.wait_for_text("#online-ticks", "of 2 ticks").await;
+        site.click("#online-run").await;
         site.wait_for_text("#online-run", "Run with").await;
     });
 }

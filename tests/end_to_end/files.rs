@@ -154,9 +154,8 @@ fn a_bad_file_is_answered_with_row_and_column_and_another_one_works() {
     });
 }
 
-#[test]
-#[ignore = "needs the built site"]
-fn a_hundred_thousand_rows_load_while_the_page_goes_on() {
+/// A file of 100,000 rows and 12 columns.
+fn large_file() -> PathBuf {
     let names: Vec<String> = (1..=10).map(|k| format!("x{k}")).collect();
     let row = |k: usize| {
         let cells: Vec<String> = (1..=11)
@@ -165,27 +164,45 @@ fn a_hundred_thousand_rows_load_while_the_page_goes_on() {
         format!("place {},{}\n", k % 7, cells.join(","))
     };
     let rows: String = (0..100_000).map(row).collect();
-    let large = file(
+    file(
         "large.csv",
         format!("environment,{},y\n{rows}", names.join(",")),
-    );
+    )
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn a_hundred_thousand_rows_load_in_two_seconds_while_the_page_goes_on() {
+    // Other work on the machine can delay any task, so one undisturbed attempt is enough. Two seconds
+    // are more than four times what it takes on a busy machine of two cores.
+    const ATTEMPTS: usize = 5;
+    const LONGEST_SECONDS: f64 = 2.0;
+    let large = large_file();
     drive(DESKTOP, async |site| {
         site.visit(SMALL).await;
-        // The engine is there already, as it is for every file but the first.
-        site.click("#use-example").await;
-        site.wait_for_text("#file-status", "1,800 rows").await;
-        site.script("window.frames_drawn = 0; document.querySelector('#data-file').addEventListener('change', () => { const begun = performance.now(); const draw = () => { window.frames_drawn += 1; if (document.querySelector('#file-status').textContent.includes('100,000 rows')) { window.took = performance.now() - begun } else { requestAnimationFrame(draw) } }; requestAnimationFrame(draw) }, { once: true })").await;
-        choose(site, "#data-file", large.clone()).await;
-        site.wait_for_text("#file-status", "large.csv: 100,000 rows, 12 columns")
-            .await;
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-        let frames = site.script("return window.frames_drawn").await;
-        let took = site.script("return window.took").await;
-        eprintln!("100,000 rows of 12 columns: {took} ms, {frames} frames drawn meanwhile");
-        assert!(
-            frames.as_u64().unwrap() > 3,
-            "the page drew {frames} frames while it read"
-        );
+        site.script("window.tasks = []; new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map((entry) => entry.duration))).observe({ type: 'longtask' })").await;
+        let mut seen = Vec::new();
+        for _ in 0..ATTEMPTS {
+            // The engine is there already, as it is for every file but the first.
+            site.click("#use-example").await;
+            site.wait_for_text("#file-status", "1,800 rows").await;
+            site.script("window.tasks.length = 0; window.drawn = 0; const draw = () => { window.drawn += 1; if (!document.querySelector('#file-status').textContent.includes('100,000 rows')) { requestAnimationFrame(draw) } }; requestAnimationFrame(draw)").await;
+            choose(site, "#data-file", large.clone()).await;
+            let said = site
+                .wait_for_text("#file-status", "large.csv: 100,000 rows, 12 columns")
+                .await;
+            let (_, time) = said.split_once("read in ").unwrap();
+            let seconds: f64 = time.trim_end_matches(" s").parse().unwrap();
+            tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+            // The browser lists only tasks of 50 ms and more.
+            let longest = site.script("return Math.max(0, ...window.tasks)").await;
+            let frames = site.script("return window.drawn").await;
+            if seconds < LONGEST_SECONDS && longest == 0 && frames.as_u64() > Some(3) {
+                return;
+            }
+            seen.push((seconds, longest, frames));
+        }
+        panic!("seconds, longest task of the main thread [ms], frames drawn: {seen:?}");
     });
 }
 

@@ -15,9 +15,15 @@ mod control;
 mod engine;
 mod files;
 mod gallery;
+mod links;
 mod pages;
+mod play;
+mod points;
+mod policy;
 mod sharing;
+mod states;
 mod tables;
+mod training;
 
 use std::{path::Path, time::Duration};
 
@@ -242,50 +248,6 @@ fn a_shipped_model_answers_before_anything_is_trained() {
 
 #[test]
 #[ignore = "needs the built site"]
-fn a_field_is_measured_where_the_visitor_clicks() {
-    drive(DESKTOP, async |site| {
-        let link = "#/experiments?v=1&system=charges-pair&method=camel&steps=200&device=cpu";
-        site.visit(&format!(
-            "{link}&points=0.1%2C0.5%20-0.4%2C0.3%20.7%2C0.8&run=1"
-        ))
-        .await;
-        site.wait_for_text("#status", "Finished").await;
-        site.wait_for_text("#results h2", "3 samples").await;
-        let add = "const map = document.querySelector('.maps canvas'); map.scrollIntoView(); map.focus(); map.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowLeft', bubbles: true })); map.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }))";
-        site.find(".maps canvas").await;
-        site.script(add).await;
-        site.wait_for_text("#results h2", "4 samples").await;
-        site.picture("field-desktop").await;
-        let place = "const map = document.querySelector('.maps canvas'); map.scrollIntoView({ block: 'center' }); const box = map.getBoundingClientRect(); return [box.left + 0.2 * box.width, box.top + 0.2 * box.height]";
-        let place = site.script(place).await;
-        for kind in ["mousePressed", "mouseReleased"] {
-            let mouse = serde_json::json!({ "type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1 });
-            site.tools("Input.dispatchMouseEvent", mouse).await;
-        }
-        site.wait_for_text("#results h2", "5 samples").await;
-        site.fill("#noise", "0.1\t").await;
-        site.wait_for_text("#errors", "Noise floor").await;
-        // φ-CAMEL sees no sample: its map follows the slider.
-        let map = "document.querySelector('.maps figure:nth-child(3) canvas').toDataURL()";
-        let before = site.script(&format!("return {map}")).await;
-        site.script("const slider = document.querySelector('#environment input[type=range]'); slider.value = slider.max; slider.dispatchEvent(new Event('input', { bubbles: true }))").await;
-        site.until(&format!("{map} !== {before}")).await;
-        site.click("#random-points").await;
-        site.wait_for_text("#results h2", "10 samples").await;
-
-        files::watch_saving(site).await;
-        for (place, begins) in [(1, &b"<svg"[..]), (2, b"\x89PNG"), (3, b"x [m],y [m]")] {
-            site.click(".maps figure:nth-child(2) .menu > summary")
-                .await;
-            let item = format!(".maps figure:nth-child(2) .menu__list button:nth-child({place})");
-            let bytes = files::saved_by(site, &item).await;
-            assert!(bytes.starts_with(begins), "export {place}");
-        }
-    });
-}
-
-#[test]
-#[ignore = "needs the built site"]
 fn every_system_is_answered_by_the_model_that_came_with_the_site() {
     drive(DESKTOP, async |site| {
         let axe = accessibility::axe();
@@ -353,107 +315,6 @@ fn methods_are_trained_one_after_the_other_and_compared() {
                 .await,
             ""
         );
-    });
-}
-
-#[test]
-#[ignore = "needs the built site"]
-fn the_cartpole_swings_up_and_its_doubled_mass_is_identified() {
-    drive(DESKTOP, async |site| {
-        site.visit("#/play").await;
-        site.wait_for_text("#lane-camel", "cm off").await;
-        site.picture("play-start").await;
-        site.click(".segmented button:last-child").await;
-        wait_for_label(site, "balances").await;
-        site.picture("play-upright").await;
-        site.click("#double").await;
-        site.wait_for_text("#readouts", "3.00 kg").await;
-        let identified = "return parseFloat(document.querySelector('#readouts').innerText.match(/([0-9.]+) ± /)?.[1] ?? 'NaN')";
-        let mut mass = 0.0;
-        for _ in 0..100 {
-            mass = site.script(identified).await.as_f64().unwrap_or(0.0);
-            if (mass - 3.0_f64).abs() < 0.3 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        assert!((mass - 3.0).abs() < 0.3, "{mass} kg");
-        site.picture("play-doubled").await;
-    });
-}
-
-/// Waits until the picture of CAMEL's cart says so.
-async fn wait_for_label(site: &Site, word: &str) {
-    let script = "return document.querySelector('#lane-camel canvas').getAttribute('aria-label')";
-    for _ in 0..200 {
-        let label = site.script(script).await;
-        if label.as_str().is_some_and(|label| label.contains(word)) {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("CAMEL's cart never {word}");
-}
-
-#[test]
-#[ignore = "needs the built site"]
-fn the_demonstration_pauses_steps_and_starts_anew() {
-    drive(DESKTOP, async |site| {
-        site.visit("#/play").await;
-        site.wait_for_text("#lane-camel", "cm off").await;
-        let readouts = site.wait_for_text("#readouts", "one control step").await;
-        assert!(readouts.contains("µs"), "{readouts}");
-        site.click(".segmented button:first-child").await;
-        let slow = "document.querySelector('.segmented button:first-child').getAttribute('aria-pressed') === 'true'";
-        site.until(slow).await;
-        site.click("#pause").await;
-        site.wait_for_text("#pause", "Play").await;
-        let picture = "return document.querySelector('#lane-camel canvas').toDataURL()";
-        tokio::time::sleep(Duration::from_millis(300)).await;
-        let still = site.script(picture).await;
-        tokio::time::sleep(Duration::from_millis(300)).await;
-        assert_eq!(site.script(picture).await, still);
-        site.click("#step").await;
-        tokio::time::sleep(Duration::from_millis(300)).await;
-        assert_ne!(site.script(picture).await, still);
-        site.script("const slider = document.querySelector('.slider'); slider.value = 2; slider.dispatchEvent(new Event('input', { bubbles: true }))").await;
-        site.click("#step").await;
-        site.wait_for_text("#readouts", "2.00 kg").await;
-        site.click("#reset").await;
-        site.wait_for_text("#readouts", "1.50 kg").await;
-        site.click("#pause").await;
-        site.wait_for_text("#pause", "Pause").await;
-        for lane in ["anil", "analytic"] {
-            site.wait_for_text(&format!("#lane-{lane}"), "cm off").await;
-        }
-        // Nobody looks at a hidden tab.
-        let hide = |hidden: bool| {
-            format!(
-                "Object.defineProperty(document, 'hidden', {{ value: {hidden}, configurable: true }}); document.dispatchEvent(new Event('visibilitychange'))"
-            )
-        };
-        site.script(&hide(true)).await;
-        tokio::time::sleep(Duration::from_millis(300)).await;
-        let still = site.script(picture).await;
-        tokio::time::sleep(Duration::from_millis(300)).await;
-        assert_eq!(site.script(picture).await, still);
-        site.script(&hide(false)).await;
-        site.until(&format!("({}) !== {still}", &picture["return ".len()..]))
-            .await;
-    });
-}
-
-#[test]
-#[ignore = "needs the built site"]
-fn who_prefers_reduced_motion_starts_it_by_hand() {
-    let still = Window {
-        still: true,
-        ..DESKTOP
-    };
-    drive(still, async |site| {
-        site.visit("#/play").await;
-        site.wait_for_text("#lane-camel", "cm off").await;
-        site.wait_for_text("#pause", "Play").await;
     });
 }
 

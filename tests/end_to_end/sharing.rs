@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The part after `#` of the link that the Share button shows.
-async fn shared(site: &Site) -> String {
+pub async fn shared(site: &Site) -> String {
     site.click("#share-button").await;
     site.find("#share-panel input").await;
     let link = site

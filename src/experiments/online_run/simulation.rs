@@ -17,9 +17,9 @@ use crate::{
         trials::BUDGET,
         upkie_adaptive::UpkieIdentification,
     },
+    experiments::identifiers,
     identification::{
         budget::{Budgeted, Punctuality},
-        identifier::Identifier,
         online::{Estimate, OnlineModel},
         window::WindowAdaptation,
     },
@@ -51,7 +51,8 @@ pub(super) trait Simulation {
     fn length(&self) -> usize;
 }
 
-/// The run that is asked for. `model` is the trained one, for methods that need it.
+/// The run that is asked for. `model` is the trained one, for methods that need it. What is prepared for
+/// it is kept, so that a run begins anew at once.
 pub(super) fn simulation(
     spec: &OnlineSpec,
     model: Option<&Arc<Model>>,
@@ -67,11 +68,11 @@ pub(super) fn simulation(
             upkie(spec, Fixed(move |x: &[f64]| robot.inverse(&[TORSO], x)))
         }
         (Some(model), "cartpole") if spec.method == "camel" => {
-            let identifier = Identifier::of_model(model, &Cartpole::default(), 0)?;
+            let identifier = identifiers::of_model(model, &Cartpole::default(), 0)?;
             cartpole(spec, identifier.online(DISTURBANCE)?)
         }
         (Some(model), _) if spec.method == "camel" => {
-            let identifier = Identifier::of_model(model, &Upkie::default(), 0)?;
+            let identifier = identifiers::of_model(model, &Upkie::default(), 0)?;
             upkie(spec, identifier.online(0.0)?)
         }
         (Some(model), "cartpole") => {

@@ -91,13 +91,26 @@ fn what_makes_no_sense_is_refused_with_its_value() {
 #[test]
 fn a_run_survives_the_link_and_a_damaged_link_gives_the_usual_one() {
     let chosen = spec("upkie", "anil", 2.5, 7.0);
-    let view = chosen.in_view("other=1");
-    assert_eq!(view, "other=1;online=anil,2.5,7");
-    assert_eq!(OnlineSpec::of_view("upkie", &view), Some(chosen));
+    let view = chosen.in_view("compare_camel.anil");
+    assert_eq!(view, "compare_camel.anil online_anil-2.5-7");
+    assert_eq!(
+        view::get(&view, "compare").as_deref(),
+        Some("camel.anil"),
+        "what else is chosen stays"
+    );
+    for link in [&view, "online=anil,2.5,7", "other=1;online=anil,2.5,7"] {
+        let read = OnlineSpec::of_view("upkie", link);
+        assert_eq!(read.as_ref(), Some(&chosen), "{link}");
+    }
     assert_eq!(OnlineSpec::of_view("upkie", "other=1"), None);
     let usual = OnlineSpec::usual("upkie");
-    assert_eq!(usual.in_view(&view), "other=1;online=camel,4,3");
-    for broken in ["online=", "online=cat,x,1e9", "online=,,NaN"] {
+    assert_eq!(usual.in_view(&view), "compare_camel.anil online_camel-4-3");
+    for broken in [
+        "online_",
+        "online_cat-x-1e9",
+        "online=cat,x,1e9",
+        "online=,,NaN",
+    ] {
         let read = OnlineSpec::of_view("upkie", broken);
         assert_eq!(read.as_ref(), Some(&usual), "{broken}");
     }

@@ -3,6 +3,7 @@
 mod chart_view;
 mod data_table;
 mod drop_zone;
+mod empty;
 mod field_canvas;
 mod menu;
 mod notice;
@@ -19,6 +20,7 @@ mod tabs;
 pub use chart_view::{ChartTools, ChartView};
 pub use data_table::DataTable;
 pub use drop_zone::DropZone;
+pub use empty::Empty;
 pub use field_canvas::FieldCanvas;
 pub use menu::{Menu, MenuItem};
 pub use notice::{Notice, Tone};

@@ -5,12 +5,13 @@ use leptos::{prelude::*, task::spawn_local};
 use crate::{
     engine::adapter,
     experiments::{
+        bench_link::BenchLink,
         bench_sheet::{Machine, Sheet},
         link::{Link, Page},
     },
     ui::{
         browser,
-        components::{ChartView, DataTable, Notice, ProgressBar, Segmented, ShareBox, Tone},
+        components::{ChartView, DataTable, Empty, Notice, ProgressBar, Segmented, ShareBox, Tone},
         measuring::Measuring,
         pages::bench::import::Import,
         route::Route,
@@ -30,8 +31,8 @@ pub fn Bench() -> impl IntoView {
             .map_or_else(|why| why, |found| found.name);
         machine.try_update(|machine| machine.gpu = gpu);
     });
-    let route = expect_context::<Route>();
-    let other = RwSignal::new(Sheet::read(&route.link_untracked().view));
+    let choices = Choices::follow();
+    let other = choices.follow_other();
     view! {
         <header class="page-head">
             <p class="eyebrow">"Bench"</p>
@@ -40,11 +41,70 @@ pub fn Bench() -> impl IntoView {
                 "The suite that the developers run, in your browser: training and adaptation of every learner, and how a step grows with tasks and samples."
             </p>
         </header>
-        <RunPanel machine />
-        <Outcome other />
+        <RunPanel machine choices />
+        <Outcome choices other />
         <Import other />
     }
     .into_any()
+}
+
+/// What is chosen on the page, in step with the link.
+#[derive(Clone, Copy)]
+struct Choices {
+    route: Route,
+    run: Measuring,
+    linked: Memo<BenchLink>,
+}
+
+impl Choices {
+    fn follow() -> Self {
+        let route = expect_context::<Route>();
+        Self {
+            route,
+            run: expect_context::<Measuring>(),
+            linked: Memo::new(move |_| BenchLink::read(&route.link().view)),
+        }
+    }
+
+    /// The link with something else chosen.
+    fn link(self, change: impl FnOnce(&mut BenchLink)) -> Link {
+        let mut chosen = self.linked.get_untracked();
+        change(&mut chosen);
+        Link {
+            page: Page::Bench,
+            run: false,
+            view: chosen.write(),
+            ..self.route.link_untracked()
+        }
+    }
+
+    fn change(self, change: impl FnOnce(&mut BenchLink)) {
+        let link = self.link(change);
+        if link != self.route.link_untracked() {
+            self.route.replace(link);
+        }
+    }
+
+    /// The figures of another machine: those of the link, unless they are of this one. The link then
+    /// follows what else is taken in, or holds the figures of this machine for others.
+    fn follow_other(self) -> RwSignal<Option<Sheet>> {
+        let linked = Memo::new(move |_| self.linked.with(|linked| linked.sheet.clone()));
+        let other = RwSignal::new(None::<Sheet>);
+        Effect::new(move |before: Option<String>| {
+            let (text, own) = (linked.get(), self.run.sheet.get());
+            let shown = other.with(|other| other.as_ref().map(Sheet::write));
+            let news = before.as_ref() != Some(&text) && text != own.write();
+            // What came from a file holds more than its link.
+            if news && !text.is_empty() && shown.as_ref() != Some(&text) {
+                other.set(Sheet::read(&text));
+            } else if !self.run.status.with(Status::is_active) {
+                let own = (!own.measured.is_empty()).then(|| own.write());
+                self.change(|chosen| chosen.sheet = shown.or(own).unwrap_or_default());
+            }
+            text
+        });
+        other
+    }
 }
 
 /// What the browser tells of the machine.
@@ -54,7 +114,7 @@ fn here() -> Machine {
         cores: navigator.hardware_concurrency() as usize,
         gpu: String::new(),
         browser: browser_name(&navigator.user_agent().unwrap_or_default()),
-        device: "cpu".to_owned(),
+        device: String::new(),
     }
 }
 
@@ -83,25 +143,32 @@ fn browser_name(agent: &str) -> String {
 fn RunPanel(
     /// This machine.
     machine: RwSignal<Machine>,
+    /// What is chosen.
+    choices: Choices,
 ) -> impl IntoView {
-    let run = expect_context::<Measuring>();
+    let Choices { run, linked, .. } = choices;
     let active = move || run.status.with(Status::is_active);
-    let length = RwSignal::new("whole".to_owned());
     let start = move |_| {
+        let chosen = linked.get_untracked();
         let sheet = Sheet {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            machine: machine.get_untracked(),
+            machine: Machine {
+                device: chosen.device().to_owned(),
+                ..machine.get_untracked()
+            },
             measured: Vec::new(),
         };
-        run.start(sheet, length.with_untracked(|length| length == "brief"));
+        run.start(sheet, chosen.brief);
     };
-    let choices = |choices: [(&str, &str); 2]| {
-        choices
+    let length = Signal::derive(move || linked.with(|linked| linked.length().to_owned()));
+    let device = Signal::derive(move || linked.with(|linked| linked.device().to_owned()));
+    let named = |names: [(&str, &str); 2]| {
+        names
             .map(|(name, text)| (name.to_owned(), text.to_owned()))
             .to_vec()
     };
-    let devices = choices([("cpu", "CPU"), ("webgpu", "WebGPU")]);
-    let lengths = choices([("whole", "Everything"), ("brief", "Cartpole only")]);
+    let devices = named([("cpu", "CPU"), ("webgpu", "WebGPU")]);
+    let lengths = named([("whole", "Everything"), ("brief", "Cartpole only")]);
     let facts = move || {
         machine.with(|m| {
             [
@@ -120,9 +187,10 @@ fn RunPanel(
                     <p class="muted" id="machine">{facts}</p>
                 </div>
                 <div class="row">
-                    <Segmented label="Length" options=lengths value=length on_change=move |name| length.set(name) disabled=Signal::derive(active) />
-                    <Segmented label="Device" options=devices value=Signal::derive(move || machine.get().device)
-                        on_change=move |device| machine.update(|machine| machine.device = device) disabled=Signal::derive(active) />
+                    <Segmented label="Length" options=lengths value=length disabled=Signal::derive(active)
+                        on_change=move |name: String| choices.change(|chosen| chosen.brief = name == "brief") />
+                    <Segmented label="Device" options=devices value=device disabled=Signal::derive(active)
+                        on_change=move |name: String| choices.change(|chosen| chosen.webgpu = name == "webgpu") />
                     <button type="button" class="button button--primary" id="measure" disabled=active on:click=start>"Measure"</button>
                     <button type="button" class="button button--danger" disabled=move || !active() on:click=move |_| run.cancel()>"Cancel"</button>
                 </div>
@@ -157,10 +225,12 @@ fn status_text(status: &Status) -> String {
 /// What was measured, beside another machine's figures if there are some.
 #[component]
 fn Outcome(
+    /// What is chosen.
+    choices: Choices,
     /// The other machine.
     other: RwSignal<Option<Sheet>>,
 ) -> impl IntoView {
-    let run = expect_context::<Measuring>();
+    let run = choices.run;
     let some = move || run.sheet.with(|sheet| !sheet.measured.is_empty());
     let chart = move |make: fn(&Sheet) -> crate::charts::Chart| {
         view! { <ChartView chart=Signal::derive(move || run.sheet.with(make)) /> }
@@ -172,12 +242,9 @@ fn Outcome(
     let slopes = move || run.sheet.with(Sheet::slopes);
     let accuracies = move || run.sheet.with(Sheet::accuracies);
     let address = move || {
-        Route::address(&Link {
-            page: Page::Bench,
-            run: false,
-            view: run.sheet.with(Sheet::write),
-            ..expect_context::<Route>().link()
-        })
+        choices.linked.track();
+        let own = run.sheet.with(Sheet::write);
+        Route::address(&choices.link(|chosen| chosen.sheet = own))
     };
     let save = move |_| {
         if let Ok(text) = run.sheet.with_untracked(serde_json::to_string_pretty) {
@@ -186,10 +253,7 @@ fn Outcome(
     };
     view! {
         <Show when=some fallback=|| view! {
-            <div class="empty">
-                <p><strong>"Nothing measured yet"</strong></p>
-                <p>"Press Measure to see how many training steps a second this machine makes."</p>
-            </div>
+            <Empty title="Nothing measured yet">"Press Measure to see how many training steps a second this machine makes."</Empty>
         }>
             <section class="stack" id="bench-results" aria-label="Results">
                 {chart(Sheet::bars)}

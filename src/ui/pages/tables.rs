@@ -11,7 +11,7 @@ use crate::{
         spec::Draft,
     },
     ui::{
-        components::{ChartView, DataTable, Notice, Segmented, ShareBox, Tone},
+        components::{ChartView, DataTable, Empty, Notice, Segmented, ShareBox, Tone},
         pages::tables::rerun_panel::RerunPanel,
         route::Route,
         text_file::{Load, Pending, TextFile},
@@ -98,10 +98,9 @@ fn Content(
     let systems = results.systems();
     let Some(&first) = systems.first() else {
         return view! {
-            <div class="empty">
-                <p><strong>"No figures yet"</strong></p>
-                <p>"The command " <code>"./lab camel table --json public/results/table.json"</code> " makes them."</p>
-            </div>
+            <Empty title="No figures yet">
+                "The command " <code>"./lab camel table --json public/results/table.json"</code> " makes them."
+            </Empty>
         }
         .into_any();
     };

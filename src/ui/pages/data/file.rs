@@ -34,9 +34,16 @@ pub fn FileCard() -> impl IntoView {
             .outline
             .with(|o| o.as_ref().map(|o| (o.rows, o.columns.len())));
         match rows {
-            Some((rows, columns)) => format!("{file}: {} rows, {columns} columns", grouped(rows)),
+            Some((rows, columns)) => format!(
+                "{file}: {} rows, {columns} columns, read in {:.2} s",
+                grouped(rows),
+                data.read_in.get()
+            ),
             None if !file.is_empty() && data.run.status.get() == Status::Preparing => {
                 format!("Reading {file} …")
+            }
+            None if data.problem.with(String::is_empty) => {
+                "No file yet: take your own, or try the example of six carts.".to_owned()
             }
             None => String::new(),
         }

@@ -7,7 +7,10 @@ use crate::{
     experiments::{
         link::Link,
         live::Command,
-        online_run::{FACTORS, METHODS, OnlinePoint, OnlineRun, OnlineSpec, budget_ms, duration},
+        online_run::{
+            FACTORS, METHODS, OnlinePoint, OnlineRun, OnlineSpec, VIEW, budget_ms, duration,
+        },
+        view,
     },
     ui::{
         components::{ChartView, Notice, Segmented, SelectField, Slider, Tone},
@@ -75,11 +78,12 @@ fn Panel(
         change(&mut spec);
         write(spec);
     };
-    // Back on this page, the link again says what runs.
+    // Back on this page, the link again says what runs; a former link is written as today's.
     Effect::new(move || {
+        let link = route.link_untracked();
         let running = online.spec.get_untracked();
         let running = running.filter(|spec| spec.system == name.get_value());
-        if let (None, Some(spec)) = (linked(&route.link_untracked()), running) {
+        if let (None, Some(spec)) = (view::get(&link.view, VIEW), linked(&link).or(running)) {
             write(spec);
         }
     });
@@ -142,7 +146,7 @@ fn Buttons(
                 disabled=move || !(busy.get() && online.paused.get())
                 on:click=move |_| online.send(Command::Step(1))>"Step"</button>
             <button type="button" id="online-reset" class="button button--bare button--small" disabled=move || !busy.get()
-                on:click=move |_| online.send(Command::Reset)>"Reset"</button>
+                on:click=move |_| online.reset()>"Reset"</button>
             <Segmented label="Speed of the run" options=speeds.to_vec()
                 value=Signal::derive(move || online.speed.get().to_string()) on_change=set_speed />
         </div>
@@ -229,8 +233,10 @@ fn error_chart(run: &OnlineRun, method: &str, Words { error, .. }: Words) -> Cha
 
 fn summary(run: &OnlineRun) -> String {
     let (missed, ticks, budget) = (run.missed, run.ticks, budget_ms());
-    let time = 1e6 * run.seconds_a_tick;
-    format!(
-        "Missed {missed} of {ticks} ticks of {budget} ms. One adaptation took {time:.0} µs here."
-    )
+    let time = if run.seconds_a_tick > 0.0 {
+        format!("took {:.0} µs here", 1e6 * run.seconds_a_tick)
+    } else {
+        "was too short for this browser's clock so far".to_owned()
+    };
+    format!("Missed {missed} of {ticks} ticks of {budget} ms. One adaptation {time}.")
 }

@@ -12,7 +12,7 @@ use crate::{
     },
     learners::METHODS,
     ui::{
-        components::{ChartView, DataTable},
+        components::{ChartView, DataTable, Empty},
         route::Route,
         run::Status,
         session::Session,
@@ -73,7 +73,9 @@ pub fn Comparison(
                 </button>
                 <span class="small muted" role="status">{waiting}</span>
             </div>
-            <Show when=some>
+            <Show when=some fallback=|| view! {
+                <Empty title="Nothing to compare yet">"Tick some methods and train them, or press Train above: each result gets a bar and a row."</Empty>
+            }>
                 <ChartView chart=Signal::derive(move || runs.with(|runs| bars(runs))) />
                 <DataTable table=Signal::derive(move || runs.with(|runs| table(runs))) />
             </Show>
@@ -101,7 +103,8 @@ fn tick(
         route.set_view(&[(TICKED, Some(ticked).filter(|ticked| ticked != FIRST))]);
     };
     view! {
-        <label class="tick"><input type="checkbox" name=name prop:checked=checked on:change=change />{title}</label>
+        <label class="tick"><input type="checkbox" name=name prop:checked=checked on:change=change />
+            <span><span class=format!("swatch hue--{name}")></span>{title}</span></label>
     }
     .into_any()
 }
@@ -139,25 +142,26 @@ fn identification(report: &Report) -> Option<f64> {
         .adaptation
         .identified
         .iter()
-        .map(|found| 100.0 * ((found.estimate - found.truth) / found.truth).abs())
+        .filter_map(|found| Some(100.0 * found.off()?.abs()))
         .reduce(f64::max)
 }
 
 fn bars(runs: &[Report]) -> Chart {
     let bar = |report: &Report| {
-        let value = report.adaptation.few_shot.normalised;
+        let found = &report.adaptation;
+        let told = found.zero_shot.map_or(f64::NAN, |error| error.normalised);
         BarSeries {
             name: title(report),
             hue: Hue::of_method(&report.spec.method),
-            values: vec![value],
+            values: vec![found.few_shot.normalised, told],
             errors: Vec::new(),
         }
     };
     Chart::Bars(BarChart {
-        title: "Error after adaptation, over the mean squared target".to_owned(),
-        category: "few-shot".to_owned(),
-        y: Axis::log("normalised error", ""),
-        categories: vec!["normalised error".to_owned()],
+        title: "Normalised error after adaptation".to_owned(),
+        category: "adaptation".to_owned(),
+        y: Axis::log("error over the mean squared target", ""),
+        categories: ["few-shot", "zero-shot"].map(str::to_owned).to_vec(),
         series: runs.iter().map(bar).collect(),
         levels: Vec::new(),
     })

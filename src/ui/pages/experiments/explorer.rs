@@ -12,7 +12,7 @@ use crate::{
     },
     systems::Portrait,
     ui::{
-        components::{ChartView, Notice, NumberField, Tone},
+        components::{ChartView, Empty, Notice, NumberField, Tone},
         entry::Range,
         figures::plan_chart,
         pages::{
@@ -84,6 +84,9 @@ pub fn Explorer(
             <Pictures answer=answer on_points=place />
             <Planned answer=answer />
         </section>
+        <Show when=move || session.lacks_model() && answer.with(Option::is_none)>
+            <Empty title="No result yet">"Press Train: the identified parameters, their error bars and the predictions against the truth stand here then."</Empty>
+        </Show>
         <Results answer=answer />
     }
     .into_any()

@@ -7,13 +7,18 @@ use crate::{
         compare::{Results, method_title, short_title},
         record::Record,
         rerun::Rerun,
+        view,
     },
     learners::{self, METHODS},
     ui::{
-        components::{DataTable, Notice, ProgressBar, SelectField, Tone},
+        components::{DataTable, Empty, Notice, ProgressBar, SelectField, Tone},
         reruns::{Entry, Reruns, Stage},
+        route::Route,
     },
 };
+
+/// Name of the chosen cell in the view of a link.
+const CELL: &str = "cell";
 
 /// Buttons for a method, a cell, a system and everything; progress; the comparison.
 #[component]
@@ -44,10 +49,14 @@ pub fn RerunPanel(
         let records: Vec<_> = reruns
             .records
             .with(|all| all.iter().filter(|r| r.system == name).cloned().collect());
-        (!records.is_empty()).then(|| {
-            let table = results.with_value(|all| all.against(&records));
-            view! { <div id="rerun-found"><DataTable table=Signal::stored(table) /></div> }
-        })
+        if records.is_empty() {
+            return view! {
+                <Empty title="Nothing made again yet">"Choose a method or a cell; what it gives on your machine stands here beside the committed figure."</Empty>
+            }
+            .into_any();
+        }
+        let table = results.with_value(|all| all.against(&records));
+        view! { <div id="rerun-found"><DataTable table=Signal::stored(table) /></div> }.into_any()
     };
     let workers = Reruns::workers();
     view! {
@@ -94,12 +103,24 @@ fn OneCell(
 ) -> impl IntoView {
     let reruns = expect_context::<Reruns>();
     let records: Vec<Record> = results.with_value(|all| all.of(&system).cloned().collect());
-    let name = |(place, record): (usize, &Record)| (place.to_string(), cell_title(record));
-    let options = records.iter().enumerate().map(name).collect();
-    let chosen = RwSignal::new("0".to_owned());
+    let route = expect_context::<Route>();
+    let name = |record: &Record| (record.cell(), cell_title(record));
+    let options: Vec<_> = records.iter().map(name).collect();
+    let first = options.first().map(|(name, _)| name.clone());
+    let first = StoredValue::new(first.unwrap_or_default());
+    let names = options.clone();
+    let chosen = Memo::new(move |_| {
+        let linked = view::get(&route.link().view, CELL);
+        let known = linked.filter(|linked| names.iter().any(|(name, _)| name == linked));
+        known.unwrap_or_else(|| first.get_value())
+    });
+    let choose = move |name: String| {
+        let other = first.with_value(|first| name != *first);
+        route.set_view(&[(CELL, other.then_some(name))]);
+    };
     let click = move |_| {
-        let place: usize = chosen.with_untracked(|name| name.parse().unwrap_or_default());
-        let Some(record) = records.get(place) else {
+        let name = chosen.get_untracked();
+        let Some(record) = records.iter().find(|record| record.cell() == name) else {
             return;
         };
         let trained_as = learners::method(&record.method).map(|method| method.trained_as);
@@ -111,7 +132,7 @@ fn OneCell(
     };
     view! {
         <div class="row">
-            <SelectField id="rerun-cell" label="One cell" options value=chosen on_change=move |name| chosen.set(name) />
+            <SelectField id="rerun-cell" label="One cell" options value=chosen on_change=choose />
             <button type="button" class="button button--quiet" id="rerun-one" on:click=click>"Run this cell again"</button>
         </div>
     }
