@@ -111,7 +111,11 @@ impl Settings {
     pub fn new(system: &str, method_name: &str) -> Result<Self, LearnerError> {
         let method = method(method_name)?;
         let base = of_system(system)?;
-        Ok(of_method(base, method.trained_as, method.name))
+        Ok(found_by_tuning(of_method(
+            base,
+            method.trained_as,
+            method.name,
+        )))
     }
 
     /// The same with Adam, to compare single steps: between devices or with other libraries.
@@ -273,7 +277,7 @@ fn steps(method: &str, system: &str) -> usize {
         "camel" => [3, 3, 10, 3, 5, 10, 5, 20, 10],
         "r2d2" => [20, 40, 40, 40, 5, 10, 4, 20, 10],
         "anil" => [20, 3, 10, 3, 20, 20, 4, 30, 3],
-        "coda" => [20, 5, 2, 5, 3, 3, 50, 5, 3],
+        "coda" => [20, 5, 2, 5, 3, 6, 50, 5, 3],
         _ => [5, 3, 1, 3, 1, 1, 20, 2, 1],
     };
     let thousands = match system {
@@ -375,6 +379,25 @@ fn of_method(base: Settings, trained_as: &str, name: &str) -> Settings {
             ..base
         },
         _ => base,
+    }
+}
+
+/// What `camel tune` found better than what a method has otherwise, by a fifth or more in environments
+/// that no table uses. It tries short trainings: what the whole one of the table did not confirm was
+/// not taken over, so that a baseline keeps the better of both.
+fn found_by_tuning(settings: Settings) -> Settings {
+    let charges = settings.system.starts_with("charges");
+    Settings {
+        learning_rate: match &*settings.method {
+            "coda" | "maml" | "cavia" if charges => 9e-3,
+            "cavia" if settings.system == "pendulum" => 3.33e-3,
+            _ => settings.learning_rate,
+        },
+        weight_decay: match &*settings.method {
+            "coda" | "r2d2" if settings.system == "pendulum" => 0.0,
+            _ => settings.weight_decay,
+        },
+        ..settings
     }
 }
 
