@@ -32,10 +32,12 @@ fn the_idea_is_explained_with_equations_and_a_live_table() {
 
 #[test]
 #[ignore = "needs the built site"]
-fn the_old_address_of_the_differences_still_works() {
+fn the_old_address_of_the_differences_still_works_and_words_stay_in_their_cells() {
     drive(DESKTOP, async |site| {
         site.visit("#/differences").await;
         site.wait_for_text("table", "Charges: scale of the errors")
+            .await;
+        site.until("[...document.querySelectorAll('.table th, .table td')].every(cell => cell.scrollWidth <= cell.clientWidth + 1)")
             .await;
     });
 }
