@@ -387,15 +387,21 @@ fn of_method(base: Settings, trained_as: &str, name: &str) -> Settings {
 /// not taken over, so that a baseline keeps the better of both.
 fn found_by_tuning(settings: Settings) -> Settings {
     let charges = settings.system.starts_with("charges");
+    let tuned = (&*settings.method, &*settings.system);
     Settings {
-        learning_rate: match &*settings.method {
-            "coda" | "maml" | "cavia" if charges => 9e-3,
-            "cavia" if settings.system == "pendulum" => 3.33e-3,
+        learning_rate: match tuned {
+            ("coda" | "maml" | "cavia", _) if charges => 9e-3,
+            ("coda" | "maml", "upkie") => 1.5e-2,
+            ("cavia", "pendulum") => 3.33e-3,
             _ => settings.learning_rate,
         },
-        weight_decay: match &*settings.method {
-            "coda" | "r2d2" if settings.system == "pendulum" => 0.0,
+        weight_decay: match tuned {
+            ("coda" | "r2d2", "pendulum") => 0.0,
             _ => settings.weight_decay,
+        },
+        inner_rate: match tuned {
+            ("cavia", "upkie") => 3.0,
+            _ => settings.inner_rate,
         },
         ..settings
     }
