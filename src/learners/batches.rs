@@ -161,6 +161,23 @@ impl HostRows {
             rows: rows.len(),
         }
     }
+
+    /// The same rows, the second half of each task before the first.
+    pub fn turned(&self) -> Self {
+        let turn = |values: &[f64], blocks: usize| {
+            let (length, mut turned) = (values.len() / blocks, values.to_vec());
+            let half = length / self.rows * (self.rows / 2);
+            for block in turned.chunks_exact_mut(length) {
+                block.rotate_left(half);
+            }
+            turned
+        };
+        Self {
+            x: turn(&self.x, self.groups),
+            y: turn(&self.y, self.y.len() / self.rows),
+            ..*self
+        }
+    }
 }
 
 /// Standardised rows of all tasks as tensors.

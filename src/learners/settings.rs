@@ -34,6 +34,11 @@ pub const SYSTEMS: [&str; 9] = [
     "upkie",
 ];
 
+/// Most training steps.
+const MOST_STEPS: usize = 1_000_000;
+/// Steps of Adam that take the place of one of L-BFGS.
+const ADAM_STEPS: usize = 10;
+
 /// How the meta-loss is minimised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -118,9 +123,14 @@ impl Settings {
         )))
     }
 
-    /// The same with Adam, to compare single steps: between devices or with other libraries.
+    /// The same with Adam: to compare single steps, between devices or with other libraries, or to train
+    /// where L-BFGS cannot. A step of Adam passes over a batch and gets less far, so that there are more.
     pub fn with_adam(self) -> Self {
         Self {
+            steps: match self.optimiser {
+                Optimiser::Adam => self.steps,
+                Optimiser::Lbfgs => self.steps.saturating_mul(ADAM_STEPS).min(MOST_STEPS),
+            },
             optimiser: Optimiser::Adam,
             ..self
         }
@@ -158,7 +168,8 @@ impl Settings {
                 in_range("the units of a hidden layer", units as f64, 1.0, 512.0)?;
             }
         }
-        in_range("the number of steps", self.steps as f64, 1.0, 1e6)?;
+        let most_steps = MOST_STEPS as f64;
+        in_range("the number of steps", self.steps as f64, 1.0, most_steps)?;
         in_range("the learning rate", self.learning_rate, 1e-7, 1.0)?;
         in_range("the batch size", self.batch as f64, 2.0, 1e5)?;
         in_range("the weight decay", self.weight_decay, 0.0, 1e3)?;
@@ -275,7 +286,7 @@ fn steps(method: &str, system: &str) -> usize {
         upkie,
     ] = match method {
         "camel" => [3, 3, 10, 3, 5, 10, 5, 20, 10],
-        "r2d2" => [20, 40, 40, 40, 5, 10, 4, 20, 10],
+        "r2d2" => [20, 3, 10, 3, 5, 10, 4, 20, 10],
         "anil" => [20, 3, 10, 3, 20, 20, 4, 30, 3],
         "coda" => [20, 5, 2, 5, 3, 6, 50, 5, 3],
         _ => [5, 3, 1, 3, 1, 1, 20, 2, 1],
@@ -305,7 +316,12 @@ fn optimiser(method: &str, system: &str) -> Optimiser {
             "cartpole",
         ],
         "anil" => &["charges-pair", "charges-quadrupole", "cartpole"],
-        "r2d2" => &["cartpole"],
+        "r2d2" => &[
+            "charges-pair",
+            "charges-dipole",
+            "charges-quadrupole",
+            "cartpole",
+        ],
         _ => &[],
     };
     match systems.contains(&system) {
@@ -337,10 +353,6 @@ fn of_method(base: Settings, trained_as: &str, name: &str) -> Settings {
         },
         "r2d2" => Settings {
             ridge: 1e-3,
-            learning_rate: match base.system.as_str() {
-                "charges-pair" => 1e-3,
-                _ => base.learning_rate,
-            },
             ..base
         },
         // A learned start takes the place of the bias net in the methods that adapt from one.

@@ -80,6 +80,24 @@ fn an_optimiser_that_a_method_does_not_have_is_named() {
 }
 
 #[test]
+fn adam_gets_more_steps_in_place_of_those_of_the_second_order() {
+    let with_steps = |optimiser, steps| Settings {
+        optimiser,
+        steps,
+        ..Settings::new("cartpole", "camel").unwrap()
+    };
+    for (optimiser, steps, expected) in [
+        (Optimiser::Lbfgs, 5_000, 50_000),
+        (Optimiser::Lbfgs, 200_000, 1_000_000),
+        (Optimiser::Adam, 5_000, 5_000),
+    ] {
+        let by_adam = with_steps(optimiser, steps).with_adam();
+        assert_eq!(by_adam, with_steps(Optimiser::Adam, expected));
+        by_adam.check().unwrap();
+    }
+}
+
+#[test]
 fn a_value_out_of_range_is_named_with_its_range() {
     let good = Settings::new("cartpole", "maml").unwrap();
     let broken = [
