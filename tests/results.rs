@@ -16,47 +16,85 @@ use std::{
 use camel_lab::{
     experiments::{
         compare::Results,
-        figures::{Curve, FIGURES},
-        record::{Printed, Record},
+        figures::{Curve, EPSILON_SYSTEM},
+        record::{Printed, Record, StepTime},
         table::{Cell, Evaluator, Made, plan},
         training::train,
+        tuning::{Candidate, Tried, candidates},
     },
     learners::{METHODS, Model, Settings, weights},
     systems::{self, Split},
 };
 
-/// A cell and a model that are made in a second or two.
+/// A model that is made in a second or two.
 const SYSTEM: &str = "pendulum";
 const METHOD: &str = "camel";
+/// Trainings of a few seconds whose cells are made again.
+const REMADE: [(&str, &str); 3] = [
+    ("pendulum", "camel"),
+    ("charges-pair", "camel"),
+    ("charges-pair", "anil"),
+];
 /// Seed of the table: one that no setting was chosen with.
 const TABLE_SEED: u64 = 1;
 
-fn trained(seed: u64) -> (Model, Made) {
-    let system = systems::by_name(SYSTEM).unwrap();
-    let settings = Settings::new(SYSTEM, METHOD).unwrap();
-    let environments = system.environments(Split::Train, seed);
-    train(system.as_ref(), &settings, &environments, seed, |_| ()).unwrap()
+fn trained(system: &str, method: &str) -> (Model, Made) {
+    let physics = systems::by_name(system).unwrap();
+    let settings = Settings::new(system, method).unwrap();
+    let environments = physics.environments(Split::Train, TABLE_SEED);
+    let trained = train(
+        physics.as_ref(),
+        &settings,
+        &environments,
+        TABLE_SEED,
+        |_| (),
+    );
+    trained.unwrap()
 }
 
 fn table() -> Vec<Record> {
     serde_json::from_str(&fs::read_to_string("public/results/table.json").unwrap()).unwrap()
 }
 
+/// All figures of a cell that do not depend on the machine's speed.
+fn figures(record: &Record) -> Vec<Option<f64>> {
+    let Record {
+        mse,
+        nmse,
+        identification_error,
+        zero_shot_error,
+        floor,
+        ..
+    } = record;
+    let optional = [identification_error, zero_shot_error, floor];
+    let optional = optional.into_iter().map(|summary| summary.map(|s| s.mean));
+    [mse, nmse]
+        .map(|s| Some(s.mean))
+        .into_iter()
+        .chain(optional)
+        .collect()
+}
+
 #[test]
-fn a_committed_cell_is_made_again() {
-    let committed = table();
-    let of_method = |r: &&Record| r.system == SYSTEM && r.method == METHOD && r.seed == TABLE_SEED;
-    let committed: Vec<_> = committed.iter().filter(of_method).collect();
-    assert!(!committed.is_empty());
-    let (model, made) = trained(TABLE_SEED);
-    let system = systems::by_name(SYSTEM).unwrap();
-    let mut evaluator = Evaluator::new(system, Arc::new(model), TABLE_SEED).unwrap();
-    for record in committed {
-        let cell = Cell::of(record);
-        assert!(cell.is_done(record, &made.settings), "{record:?}");
-        let again = evaluator.record(&cell, &made).unwrap();
-        let relative = (again.mse.mean / record.mse.mean - 1.0).abs();
-        assert!(relative < 0.05, "{again:?} instead of {record:?}");
+fn committed_cells_are_made_again() {
+    let table = table();
+    for (system, method) in REMADE {
+        let of_method = |r: &&Record| (&*r.system, &*r.method) == (system, method);
+        let committed: Vec<_> = table.iter().filter(of_method).collect();
+        assert!(!committed.is_empty());
+        let (model, made) = trained(system, method);
+        let physics = systems::by_name(system).unwrap();
+        let mut evaluator = Evaluator::new(physics, Arc::new(model), TABLE_SEED).unwrap();
+        for record in committed {
+            let cell = Cell::of(record);
+            assert!(cell.is_done(record, &made.settings), "{record:?}");
+            let again = evaluator.record(&cell, &made).unwrap();
+            for (again, committed) in figures(&again).iter().zip(figures(record)) {
+                assert_eq!(again.is_some(), committed.is_some(), "{record:?}");
+                let ratio = again.unwrap_or(1.0) / committed.unwrap_or(1.0);
+                assert!((ratio - 1.0).abs() < 0.05, "{ratio} × of {record:?}");
+            }
+        }
     }
 }
 
@@ -64,7 +102,7 @@ fn a_committed_cell_is_made_again() {
 fn a_shipped_model_is_made_again() {
     let file = format!("public/weights/{SYSTEM}-{METHOD}.safetensors");
     let shipped = weights::import(&fs::read(file).unwrap()).unwrap();
-    let (model, _) = trained(TABLE_SEED);
+    let (model, _) = trained(SYSTEM, METHOD);
     assert_eq!(shipped.settings(), model.settings());
     let system = systems::by_name(SYSTEM).unwrap();
     for (number, task) in model.tasks().iter().enumerate() {
@@ -132,6 +170,7 @@ fn results() -> Results {
         printed: read("paper"),
         remarks: read("remarks"),
         curves: read("figures"),
+        step_times: read("times"),
         paper_times: read("paper-times"),
         left_out: read("left-out"),
     }
@@ -195,19 +234,28 @@ fn every_difference_from_the_paper_is_told_in_full() {
     }
 }
 
+/// How many times the error of the true potentials CAMEL's may be from ten noisy shots.
+const ABOVE_FLOOR: f64 = 1.25;
+
 /// The aims that CAMEL has reached: all of them.
 #[test]
 fn what_camel_has_reached_it_keeps() {
     let records = table();
-    let camel = |system: &str, shots: usize| {
-        let is_it = |r: &&Record| (&*r.system, &*r.method, r.noise) == (system, "camel", 0.0);
+    let camel = |system: &str, shots: usize, noise: f64| {
+        let is_it = |r: &&Record| (&*r.system, &*r.method, r.noise) == (system, "camel", noise);
         let mut found = records.iter().filter(is_it);
         found.find(|r| r.shots == shots).unwrap()
     };
     for system in ["charges-dipole", "charges-pair"] {
-        let nmse = camel(system, 10).nmse.mean;
+        let nmse = camel(system, 10, 0.0).nmse.mean;
         assert!(nmse <= 6e-5, "{system}: {nmse}");
+        let noisy = camel(system, 10, 0.1);
+        let (error, floor) = (noisy.mse.mean, noisy.floor.unwrap().mean);
+        assert!(error <= ABOVE_FLOOR * floor, "{system}: {error}, {floor}");
     }
+    // Our Upkie has torques of another size: the aim holds for the share of the mean target², too.
+    let nmse = camel("upkie", 100, 0.0).nmse.mean;
+    assert!(nmse <= 8.2e-3, "upkie: {nmse}");
     for (system, shots, most) in [
         ("capacitor", 40, 2.6e-2),
         ("capacitor-eps", 30, 1.9e-4),
@@ -215,7 +263,7 @@ fn what_camel_has_reached_it_keeps() {
         ("arm", 100, 2.4e-1),
         ("upkie", 100, 8.2e-3),
     ] {
-        let mse = camel(system, shots).mse.mean;
+        let mse = camel(system, shots, 0.0).mse.mean;
         assert!(mse <= most, "{system}: {mse}");
     }
     let curves: Vec<Curve> = read("figures");
@@ -227,6 +275,13 @@ fn what_camel_has_reached_it_keeps() {
         assert!(error <= 0.01, "{system}: {error}");
     }
 }
+
+/// All figures that are worse than the paper's.
+const WORSE: [(&str, &str, usize); 3] = [
+    ("charges-dipole", "camel", 3),
+    ("charges-dipole", "r2d2", 10),
+    ("capacitor", "r2d2", 40),
+];
 
 #[test]
 fn every_figure_that_is_worse_than_the_papers_is_said_with_its_reason() {
@@ -244,6 +299,13 @@ fn every_figure_that_is_worse_than_the_papers_is_said_with_its_reason() {
             "{said:?} on {record:?}"
         );
     }
+    let worse: Vec<_> = results
+        .records
+        .iter()
+        .filter(|r| results.is_worse(r))
+        .map(|r| (&*r.system, &*r.method, r.shots))
+        .collect();
+    assert_eq!(worse, WORSE, "only what is known to be worse may be");
     let unexplained: Vec<_> = results
         .unexplained()
         .iter()
@@ -270,23 +332,83 @@ fn every_remark_and_every_time_of_the_paper_is_of_a_known_method() {
     }
 }
 
+/// Methods of the figures of training tasks and of ε; the others take too long.
+const OF_MANY_TRAININGS: [&str; 4] = ["camel", "anil", "coda", "r2d2"];
+
 #[test]
-fn every_figure_has_curves_and_those_of_shots_are_of_the_models_of_the_table() {
+fn every_figure_has_its_curves_and_they_go_through_the_table() {
     let Results {
         records, curves, ..
     } = results();
-    for figure in FIGURES {
-        let of_camel = |c: &&Curve| c.figure == figure && c.method == METHOD;
-        assert!(curves.iter().any(|c| of_camel(&c)), "no curve of {figure}");
+    let has = |figure: &str, system: &str, method: &str| {
+        let wanted = (figure, system, method);
+        let is_it = |c: &Curve| (&*c.figure, &*c.system, &*c.method) == wanted;
+        assert!(curves.iter().any(is_it), "no curve of {wanted:?}");
+    };
+    for method in METHODS.iter().filter(|method| !method.zero_shot) {
+        for system in systems::NAMES {
+            has("shots", system, method.name);
+        }
+    }
+    for method in OF_MANY_TRAININGS {
+        has("tasks", "charges-dipole", method);
+        has("tasks", "charges-pair", method);
+        has("epsilon", EPSILON_SYSTEM, method);
     }
     for curve in &curves {
         let name = format!("{} {} {}", curve.figure, curve.system, curve.method);
         assert_eq!(curve.seed, TABLE_SEED, "{name}");
-        if curve.figure == "shots" {
-            let factor = curve.off_by(&records);
+        let today = Settings::new(&curve.system, &curve.method).unwrap();
+        assert_eq!(curve.spec, Some(today), "{name}");
+        let factor = curve.off_by(&records);
+        assert!(
+            factor.is_some_and(|f| f < 1.05),
+            "{name} is off by {factor:?}"
+        );
+    }
+}
+
+/// The tries of every method on a system, from as many changes and as many seeds.
+#[test]
+fn every_method_was_tuned_with_the_same_effort() {
+    let tried: Vec<Tried> = read("tuning");
+    for system in systems::NAMES {
+        for method in METHODS.iter().filter(|method| !method.zero_shot) {
+            let of_today = candidates(system, method.name).unwrap();
+            let is_tried = |candidate: &Candidate| {
+                let knobs = candidate.knobs();
+                tried.iter().any(|t| {
+                    (&*t.system, &*t.method) == (system, method.name)
+                        && (&t.tried, &t.settings) == (&candidate.tried, &knobs)
+                })
+            };
+            let missing: Vec<_> = of_today
+                .iter()
+                .filter(|candidate| !is_tried(candidate))
+                .map(|candidate| &candidate.tried)
+                .collect();
+            assert!(missing.is_empty(), "{system} {}: {missing:?}", method.name);
+        }
+    }
+}
+
+#[test]
+fn every_method_has_a_time_on_every_system() {
+    let times: Vec<StepTime> = read("times");
+    for system in systems::NAMES {
+        let rows: BTreeSet<_> = times
+            .iter()
+            .filter(|time| time.system == system)
+            .map(|time| time.rows)
+            .collect();
+        assert_eq!(rows.len(), 1, "{system} is measured on unequal rows");
+        for method in METHODS.iter().filter(|method| !method.zero_shot) {
+            let is_it = |t: &StepTime| (&*t.system, &*t.method) == (system, method.name);
+            let found = times.iter().find(|t| is_it(t));
             assert!(
-                factor.is_some_and(|f| f < 1.05),
-                "{name} is off by {factor:?}"
+                found.is_some_and(|t| t.seconds > 0.0),
+                "{system} {}",
+                method.name
             );
         }
     }

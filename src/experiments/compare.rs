@@ -3,7 +3,7 @@
 use super::{
     curves,
     figures::Curve,
-    record::{LeftOut, Printed, PrintedTime, Record, Summary},
+    record::{LeftOut, Printed, PrintedTime, Record, StepTime, Summary},
 };
 use crate::{
     charts::{Axis, Chart, Hue, LineChart, Series, Table, number::significant},
@@ -30,6 +30,8 @@ pub struct Results {
     pub remarks: Vec<Said>,
     /// The curves of the figures.
     pub curves: Vec<Curve>,
+    /// Times of a training step.
+    pub step_times: Vec<StepTime>,
     /// What the paper says of compute time.
     pub paper_times: Vec<PrintedTime>,
     /// Cells that were not made.

@@ -11,7 +11,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     figures::{Curve, FIGURES},
-    record::Record,
+    record::{Record, StepTime},
     table::{Cell, place},
     tuning::Tried,
 };
@@ -48,14 +48,9 @@ impl<T: Listed> ListFile<T> {
             });
         }
         let path = Path::new(place);
-        let items = match fs::read_to_string(path) {
-            Ok(text) => parse(path, &text)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(format!("cannot read {place}: {error}")),
-        };
         let file = Self {
             path: Some(path.to_owned()),
-            items,
+            items: read(path)?,
         };
         file.write()?;
         Ok(file)
@@ -68,8 +63,12 @@ impl<T: Listed> ListFile<T> {
         self.add(parse(other, &text)?)
     }
 
-    /// Adds results, in the place of the same ones of an earlier run, and writes the file.
+    /// Adds results, in the place of the same ones of an earlier run, and writes the file, with what
+    /// another process may have added to it.
     pub fn add(&mut self, new: Vec<T>) -> Result<(), String> {
+        if let Some(path) = &self.path {
+            self.items = read(path)?;
+        }
         for item in new {
             self.items.retain(|old| !item.replaces(old));
             self.items.push(item);
@@ -128,6 +127,19 @@ impl Listed for Curve {
     }
 }
 
+impl Listed for StepTime {
+    const LIST: &'static str = "a list of times";
+
+    fn replaces(&self, other: &Self) -> bool {
+        (&self.system, &self.method) == (&other.system, &other.method)
+    }
+
+    fn order(&self, other: &Self) -> Ordering {
+        let key = |time: &Self| place(&time.system, &time.method);
+        key(self).cmp(&key(other))
+    }
+}
+
 impl Listed for Tried {
     const LIST: &'static str = "a list of what was tried";
 
@@ -141,6 +153,15 @@ impl Listed for Tried {
         let error = |tried: &Self| tried.nmse.unwrap_or(f64::INFINITY);
         let errors = error(self).total_cmp(&error(other));
         key(self).cmp(&key(other)).then(errors)
+    }
+}
+
+/// What a file holds; nothing if there is none.
+fn read<T: Listed>(path: &Path) -> Result<Vec<T>, String> {
+    match fs::read_to_string(path) {
+        Ok(text) => parse(path, &text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(format!("cannot read {}: {error}", path.display())),
     }
 }
 
@@ -222,6 +243,19 @@ mod tests {
                 "{other:?}"
             );
         }
+    }
+
+    #[test]
+    fn two_processes_on_one_file_keep_each_others_cells() {
+        let folder = folder("shared");
+        let path = folder.join("table.json");
+        let open = || ListFile::<Record>::open(path.to_str().unwrap()).unwrap();
+        let (mut one, mut other) = (open(), open());
+        one.add(vec![record("arm", "camel", 0.1)]).unwrap();
+        other.add(vec![record("arm", "maml", 1.0)]).unwrap();
+        one.add(vec![record("arm", "coda", 0.5)]).unwrap();
+        assert_eq!(open().items.len(), 3);
+        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub mod explore;
 pub mod figures;
 pub mod follow;
 #[cfg(test)]
-mod fuzz;
+pub(crate) mod fuzz;
 pub mod identifiers;
 pub mod link;
 pub mod list_file;
@@ -30,6 +30,7 @@ pub mod rerun;
 pub mod run;
 pub mod saved;
 pub mod spec;
+pub mod step_times;
 pub mod table;
 pub mod training;
 pub mod tuning;

@@ -111,6 +111,20 @@ pub struct PrintedTime {
     pub adaptation: f64,
 }
 
+/// How long a training step takes, by Adam and on as many rows for every method of a system; from
+/// `public/results/times.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepTime {
+    /// Name of the system.
+    pub system: String,
+    /// Name of the method.
+    pub method: String,
+    /// Rows of each task.
+    pub rows: usize,
+    /// Median time of a step [s].
+    pub seconds: f64,
+}
+
 /// Cells that were not made, and why; from `public/results/left-out.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LeftOut {

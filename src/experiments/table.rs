@@ -209,14 +209,23 @@ pub fn plan(
             let cells = shots
                 .iter()
                 .flat_map(|&shots| noises.iter().map(move |&noise| cell(shots, noise)));
-            let same = |t: &&mut Training| (&t.system, &*t.method) == (system, method.trained_as);
-            match trainings.iter_mut().find(same) {
-                Some(training) => training.cells.extend(cells),
-                None => trainings.push(Training {
-                    system: system.clone(),
-                    method: method.trained_as.to_owned(),
-                    cells: cells.collect(),
-                }),
+            let same = |t: &Training| (&t.system, &*t.method) == (system, method.trained_as);
+            let training = match trainings.iter().position(same) {
+                Some(place) => place,
+                None => {
+                    trainings.push(Training {
+                        system: system.clone(),
+                        method: method.trained_as.to_owned(),
+                        cells: Vec::new(),
+                    });
+                    trainings.len() - 1
+                }
+            };
+            for cell in cells {
+                // What is named twice is made once.
+                if !trainings[training].cells.contains(&cell) {
+                    trainings[training].cells.push(cell);
+                }
             }
         }
     }

@@ -13,7 +13,7 @@ use super::{
     training::{tasks, train_on},
 };
 use crate::{
-    learners::{LearnerError, Settings, Trainer},
+    learners::{LearnerError, Optimiser, Settings, Trainer},
     systems::{self, Split, Task},
 };
 
@@ -79,7 +79,8 @@ impl Tried {
 }
 
 /// The candidates of a method on a system: the recommended settings, a third and three times the
-/// learning rate, weight decay or none, twice the width, and two knobs of the method's own.
+/// learning rate, weight decay or none, twice the width, and two knobs of the method's own. L-BFGS has
+/// neither rate nor decay; in their place Adam is tried, at three rates.
 pub fn candidates(system: &str, method: &str) -> Result<Vec<Candidate>, LearnerError> {
     let usual = Settings::new(system, method)?;
     let mut found = vec![Candidate {
@@ -93,14 +94,22 @@ pub fn candidates(system: &str, method: &str) -> Result<Vec<Candidate>, LearnerE
         found.push(Candidate { settings, tried });
     };
     let rate = usual.learning_rate;
-    change("learning_rate", rounded(rate / 3.0), |s, x| {
-        s.learning_rate = x;
-    });
-    change("learning_rate", rounded(rate * 3.0), |s, x| {
-        s.learning_rate = x;
-    });
-    let decay = if usual.weight_decay == 0.0 { 1e-2 } else { 0.0 };
-    change("weight_decay", decay, |s, x| s.weight_decay = x);
+    if usual.optimiser == Optimiser::Lbfgs {
+        for rate in [rate / 3.0, rate, rate * 3.0] {
+            change("optimiser=adam learning_rate", rounded(rate), |s, x| {
+                *s = Settings {
+                    learning_rate: x,
+                    ..s.clone().with_adam()
+                };
+            });
+        }
+    } else {
+        for rate in [rate / 3.0, rate * 3.0] {
+            change("learning_rate", rounded(rate), |s, x| s.learning_rate = x);
+        }
+        let decay = if usual.weight_decay == 0.0 { 1e-2 } else { 0.0 };
+        change("weight_decay", decay, |s, x| s.weight_decay = x);
+    }
     let longer = |s: &mut Settings, x: f64| s.rank = x as usize;
     match usual.method.as_str() {
         "camel" | "r2d2" | "coda" => change("rank", usual.rank as f64 + 1.0, longer),
@@ -164,9 +173,12 @@ impl Candidate {
                 self.settings.inner_rate, self.settings.adaptation_steps
             ),
         };
-        format!(
-            "learning_rate={learning_rate} weight_decay={weight_decay} hidden={hidden} rank={rank} batch={batch} {own}"
-        )
+        match self.settings.optimiser {
+            Optimiser::Adam => format!(
+                "learning_rate={learning_rate} weight_decay={weight_decay} hidden={hidden} rank={rank} batch={batch} {own}"
+            ),
+            Optimiser::Lbfgs => format!("optimiser=lbfgs hidden={hidden} rank={rank} {own}"),
+        }
     }
 
     /// Trains for at most about `seconds` and tries the model from each of the system's numbers of

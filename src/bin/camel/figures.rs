@@ -9,14 +9,12 @@ use std::{
 
 use camel_lab::{
     experiments::{
-        figures::{
-            Curve, FIGURES, against_epsilon, against_shots, against_tasks, epsilon_settings,
-        },
+        figures::{Curve, EPSILON_SYSTEM, FIGURES, against_epsilon, against_shots, against_tasks},
         list_file::ListFile,
         parallel::spread,
         record::Record,
     },
-    learners::{self, Model, Settings, weights},
+    learners::{self, Model, weights},
     systems::{self, NAMES},
 };
 
@@ -49,9 +47,9 @@ pub struct Figures {
     /// Seed of trainings and trials.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Folder of models that `camel table` has trained with the same seed; needed for shots.
-    #[arg(long)]
-    weights: Option<PathBuf>,
+    /// Folder of models that `camel table` has trained with the same seed.
+    #[arg(long, default_value = "public/weights")]
+    weights: PathBuf,
     /// The table of these models: a model whose errors are others is refused.
     #[arg(long)]
     table: Option<PathBuf>,
@@ -129,11 +127,11 @@ impl Figures {
         if self.jobs == 0 {
             return Err("the number of jobs must be 1 or more, but is 0".to_owned());
         }
-        if self.weights.is_none() && figures.iter().any(|figure| figure == "shots") {
-            return Err(
-                "the figure of shots needs --weights, the folder of the models of the table"
-                    .to_owned(),
-            );
+        if !self.weights.is_dir() {
+            return Err(format!(
+                "there is no folder {}; --weights is the one of the models of the table",
+                self.weights.display()
+            ));
         }
         Ok(figures)
     }
@@ -143,12 +141,12 @@ impl Figures {
         for figure in figures {
             let systems: &[&str] = match figure.as_str() {
                 "tasks" => &TASK_SYSTEMS,
-                "epsilon" => &["capacitor-eps"],
+                "epsilon" => &[EPSILON_SYSTEM],
                 _ => &NAMES,
             };
             for system in systems {
                 for method in &self.methods {
-                    if figure != "shots" || self.model_file(system, method).exists() {
+                    if self.model_file(system, method).exists() {
                         wanted.push(Wanted {
                             figure: figure.clone(),
                             system: (*system).to_owned(),
@@ -165,27 +163,21 @@ impl Figures {
     }
 
     fn model_file(&self, system: &str, method: &str) -> PathBuf {
-        let folder = self.weights.as_deref().unwrap_or(Path::new("."));
-        weights_file(folder, system, method)
+        weights_file(&self.weights, system, method)
     }
 
-    /// Whether a curve is of this seed and of what would be trained or taken today, and fits the
-    /// table.
+    /// Whether a curve is of this seed and of the model of today, and fits the table.
     fn is_done(&self, wanted: &Wanted, curve: &Curve, table: &[Record]) -> bool {
         let Wanted {
             figure,
             system,
             method,
         } = wanted;
-        let settings = || match figure.as_str() {
-            "tasks" => Settings::new(system, method).ok(),
-            "epsilon" => epsilon_settings(method).ok(),
-            _ => Some(self.model(system, method).ok()?.settings().clone()),
-        };
+        let settings = || Some(self.model(system, method).ok()?.settings().clone());
         (&curve.figure, &curve.system, &curve.method) == (figure, system, method)
             && curve.seed == self.seed
             && curve.spec == settings()
-            && (figure != "shots" || fits(curve, table))
+            && fits(curve, table)
     }
 
     fn model(&self, system: &str, method: &str) -> Result<Model, String> {
@@ -195,30 +187,22 @@ impl Figures {
         weights::import(&bytes).map_err(|error| text(&error))
     }
 
-    fn curve(&self, wanted: &Wanted, table: &[Record]) -> Result<Curve, String> {
-        let Wanted {
-            figure,
-            system,
-            method,
-        } = wanted;
-        let made = match figure.as_str() {
-            "tasks" => against_tasks(system, method, &TASKS, self.seed),
-            "epsilon" => against_epsilon(method, &EPSILONS, self.seed),
-            _ => return self.shots_curve(system, method, table),
-        };
-        made.map_err(|error| error.to_string())
-    }
-
     /// The curve of a trained model, which must be the one of the table.
-    fn shots_curve(&self, system: &str, method: &str, table: &[Record]) -> Result<Curve, String> {
+    fn curve(&self, wanted: &Wanted, table: &[Record]) -> Result<Curve, String> {
         let text = |error: &dyn std::error::Error| error.to_string();
+        let (system, method) = (&wanted.system, &wanted.method);
         let model = self.model(system, method)?;
         let physics = systems::by_name(system).map_err(|error| text(&error))?;
         let shots: &[usize] = match physics.field() {
             Some(_) => &FIELD_SHOTS,
             None => &TRAJECTORY_SHOTS,
         };
-        let curve = against_shots(&model, shots, self.seed).map_err(|error| text(&error))?;
+        let made = match wanted.figure.as_str() {
+            "tasks" => against_tasks(&model, &TASKS, self.seed),
+            "epsilon" => against_epsilon(&model, &EPSILONS, self.seed),
+            _ => against_shots(&model, shots, self.seed),
+        };
+        let curve = made.map_err(|error| text(&error))?;
         if fits(&curve, table) {
             return Ok(curve);
         }

@@ -20,6 +20,8 @@ mod systems;
 #[cfg(not(target_arch = "wasm32"))]
 mod table;
 #[cfg(not(target_arch = "wasm32"))]
+mod times;
+#[cfg(not(target_arch = "wasm32"))]
 mod track;
 #[cfg(not(target_arch = "wasm32"))]
 mod train;
@@ -55,6 +57,8 @@ enum Command {
     Tune(tune::Tune),
     /// Compute the curves of the paper's figures.
     Figures(figures::Figures),
+    /// Measure a training step of every method on every system.
+    Times(times::Times),
     /// Identify the parameters of many random environments.
     Identify(merits::Identify),
     /// Change a mass in many adaptive runs, without telling the controller.
@@ -87,6 +91,7 @@ impl Command {
             Self::Table(table) => table.run(),
             Self::Tune(tune) => tune.run(),
             Self::Figures(figures) => figures.run(),
+            Self::Times(times) => times.run(),
             Self::Identify(identify) => identify.run(),
             Self::Adaptive(adaptive) => adaptive.run(),
             Self::Track(track) => track.run(),

@@ -5,21 +5,24 @@
 
 use std::{
     fs,
-    io::Read as _,
+    io::{self, Read as _},
     path::PathBuf,
-    process::{Command, Stdio},
+    process::{self, Command, Stdio},
     sync::Arc,
+    thread,
     time::{Duration, Instant},
 };
 
 use camel_lab::{
     experiments::{
+        evaluate::Trial,
         list_file::ListFile,
         parallel::spread,
         record::Record,
         table::{Cell, Evaluator, Made, Training, plan},
         training::train,
     },
+    identification::trials::test_environment,
     learners::{self, METHODS, Model, Progress, Settings},
     systems::{self, Split},
 };
@@ -70,11 +73,17 @@ pub struct Table {
     /// Folder for the trained models, one safetensors file each.
     #[arg(long)]
     weights: Option<PathBuf>,
+    /// Ends with its standard input: a part of a table that another process makes.
+    #[arg(long, hide = true)]
+    part: bool,
 }
 
 impl Table {
     /// Makes what is missing and writes the table.
     pub fn run(self) -> Result<(), String> {
+        if self.part {
+            end_with_parent();
+        }
         let (systems, methods) = self.check()?;
         let mut file = ListFile::open(&self.json)?;
         for other in &self.from {
@@ -126,6 +135,11 @@ impl Table {
         }
         for method in &methods {
             learners::method(method).map_err(|error| error.to_string())?;
+        }
+        if let Some(shots) = self.shots.iter().max() {
+            for system in &systems {
+                check_shots(system, *shots)?;
+            }
         }
         if self.trials == Some(0) {
             return Err("the number of trials must be 1 or more, but is 0".to_owned());
@@ -179,7 +193,8 @@ impl Table {
             }),
         };
         spread(self.jobs, trainings, work, |training, records| {
-            failures += training.cells.len().saturating_sub(records.len());
+            let is_missing = |cell: &&Cell| !records.iter().any(|record| cell.names(record));
+            failures += training.cells.iter().filter(is_missing).count();
             written = written.clone().and(file.add(records));
         });
         written.map(|()| failures)
@@ -251,7 +266,7 @@ impl Table {
         let mut methods: Vec<_> = training.cells.iter().map(|c| c.method.clone()).collect();
         methods.dedup();
         let mut command = Command::new(program);
-        command.args(["table", "--json", "-", "--jobs", "1"]);
+        command.args(["table", "--part", "--json", "-", "--jobs", "1"]);
         command.args([
             "--systems",
             &training.system,
@@ -274,7 +289,7 @@ impl Table {
         if let Some(folder) = &self.weights {
             command.arg("--weights").arg(folder);
         }
-        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = child.map_err(|error| format!("cannot start a process: {error}"))?;
         let mut text = String::new();
         if let Some(output) = &mut child.stdout {
@@ -284,6 +299,24 @@ impl Table {
         child.wait().map_err(|error| error.to_string())?;
         serde_json::from_str(&text).map_err(|error| format!("its process gave no table: {error}"))
     }
+}
+
+/// Refuses more shots than an environment of the system has samples for.
+fn check_shots(system: &str, shots: usize) -> Result<(), String> {
+    let physics = systems::by_name(system).map_err(|error| error.to_string())?;
+    let (phi, _) = test_environment(physics.as_ref(), 0, 0);
+    let trial = Trial::new(physics.as_ref(), &phi, shots, 0.0, 0);
+    trial
+        .map(drop)
+        .map_err(|error| format!("{system}: {error}"))
+}
+
+/// Ends this process when the one that started it has ended and with it the pipe between them.
+fn end_with_parent() {
+    thread::spawn(|| {
+        let _ = io::stdin().read_to_end(&mut Vec::new());
+        process::exit(1);
+    });
 }
 
 fn evaluator(training: &Training, model: Model) -> Result<Evaluator, String> {

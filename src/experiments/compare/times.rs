@@ -1,10 +1,10 @@
 //! How long methods take, beside the paper's compute times.
 
-use super::{NONE, Results, method_title, optional, shots_text, title};
+use super::{Results, method_title, optional, shots_text, title};
 use crate::{
     charts::{Table, number::significant},
-    experiments::record::{PrintedTime, Record},
-    learners::METHODS,
+    experiments::record::{PrintedTime, Record, StepTime},
+    learners::{METHODS, method},
 };
 
 /// The method whose times are the unit, as in the paper, where they are the shortest.
@@ -18,7 +18,7 @@ impl Results {
             "Shots",
             "Trials",
             "Training [s]",
-            "Step [ms]",
+            "Adam step [ms]",
             "Adaptation [ms]",
             "Identification error [%]",
             "Zero-shot error",
@@ -32,7 +32,7 @@ impl Results {
                 shots_text(record.shots),
                 record.mse.n.to_string(),
                 significant(record.training_seconds, 3),
-                significant(1e3 * step_seconds(record), 2),
+                optional(self.step_seconds(record).map(|time| 1e3 * time), 2),
                 significant(1e3 * record.adaptation_seconds, 2),
                 optional(identified.map(|summary| 100.0 * summary.mean), 2),
                 optional(record.zero_shot_error.map(|summary| summary.mean), 3),
@@ -56,37 +56,40 @@ impl Results {
                 let mut all = self.paper_times.iter();
                 all.find(|p| p.method == method.name).map(time)
             };
-            let Some(step) = self.relative(method.name, step_seconds) else {
-                continue;
-            };
-            let adaptation = self.relative(method.name, |record| record.adaptation_seconds);
-            table.push([
-                method.title.to_owned(),
-                significant(step, 2),
-                optional(of_paper(|p| p.training), 2),
-                adaptation.map_or_else(|| NONE.to_owned(), |time| significant(time, 2)),
-                optional(of_paper(|p| p.adaptation), 2),
-            ]);
+            let step = self.relative(method.name, |record| self.step_seconds(record));
+            let adaptation = self.relative(method.name, |record| Some(record.adaptation_seconds));
+            if step.is_some() || adaptation.is_some() {
+                table.push([
+                    method.title.to_owned(),
+                    optional(step, 2),
+                    optional(of_paper(|p| p.training), 2),
+                    optional(adaptation, 2),
+                    optional(of_paper(|p| p.adaptation), 2),
+                ]);
+            }
         }
         table
     }
 
     /// Geometric mean, over the systems that have both, of a method's time over CAMEL's.
-    fn relative(&self, method: &str, time: fn(&Record) -> f64) -> Option<f64> {
+    fn relative(&self, method: &str, time: impl Fn(&Record) -> Option<f64>) -> Option<f64> {
         let systems = self.systems();
         let logs: Vec<f64> = systems
             .iter()
             .filter_map(|system| {
-                let own = time(self.most_shots(system, method)?);
-                let unit = time(self.most_shots(system, UNIT)?);
+                let own = time(self.most_shots(system, method)?)?;
+                let unit = time(self.most_shots(system, UNIT)?)?;
                 let log = (own / unit).ln();
                 log.is_finite().then_some(log)
             })
             .collect();
         (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
     }
-}
 
-fn step_seconds(record: &Record) -> f64 {
-    record.training_seconds / record.spec.steps as f64
+    /// Time of a step of Adam on as many rows for every method [s].
+    fn step_seconds(&self, record: &Record) -> Option<f64> {
+        let trained_as = method(&record.method).ok()?.trained_as;
+        let same = |t: &&StepTime| (&*t.system, &*t.method) == (&*record.system, trained_as);
+        self.step_times.iter().find(same).map(|time| time.seconds)
+    }
 }

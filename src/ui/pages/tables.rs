@@ -21,9 +21,10 @@ use crate::{
 mod rerun_panel;
 
 /// What goes with the tables, which stand without it: words, curves, compute times, what is left out.
-const EXTRAS: [&str; 4] = [
+const EXTRAS: [&str; 5] = [
     "results/remarks.json",
     "results/figures.json",
+    "results/times.json",
     "results/paper-times.json",
     "results/left-out.json",
 ];
@@ -67,14 +68,15 @@ pub fn Tables() -> impl IntoView {
     .into_any()
 }
 
-fn read(records: &str, printed: &str, extras: [Option<&str>; 4]) -> Result<Results, String> {
-    let [remarks, figures, times, left_out] = extras;
+fn read(records: &str, printed: &str, extras: [Option<&str>; 5]) -> Result<Results, String> {
+    let [remarks, figures, times, paper_times, left_out] = extras;
     Ok(Results {
         records: parse("results/table.json", records)?,
         printed: parse("results/paper.json", printed)?,
         remarks: optional(remarks),
         curves: optional(figures),
-        paper_times: optional(times),
+        step_times: optional(times),
+        paper_times: optional(paper_times),
         left_out: optional(left_out),
     })
 }
@@ -162,7 +164,7 @@ fn Content(
             <h2>"Compute time"</h2>
             <DataTable table=Signal::stored(compute) />
             <p class="small muted">
-                "Mean over the systems of a method's time over CAMEL's, from the trainings of these tables, each with its own batch. The paper's units are the shortest time, with equal batches."
+                "Mean over the systems of a method's time over CAMEL's: a step of Adam on as many rows for every method, and an adaptation from the most shots. The paper's unit is the shortest time."
             </p>
         </section>
         <section class="stack" aria-label="One system">
@@ -196,7 +198,7 @@ fn Remarks(
     let items = move || {
         let lines = lines.get();
         let text = if lines.is_empty() {
-            "No figure here is worse than the paper's."
+            "No remarks: no figure here is above one of the paper's."
         } else {
             "Remarks"
         };
