@@ -49,31 +49,59 @@ fn tasks_on(factors: [f64; 3]) -> Vec<Task> {
     inputs.into_iter().zip(parameters).map(task).collect()
 }
 
-/// All meta-parameters after three training steps, and how far the steps have moved the furthest.
-async fn trained(settings: &Settings, tasks: &[Task], device: &Device) -> (Vec<f64>, f64) {
+/// Largest difference between the devices: of a meta-parameter, and of a part of a gradient relative to
+/// its largest part.
+const TOLERANCE: f64 = 1e-4;
+
+/// What three training steps make of a learner.
+struct Trained {
+    /// The gradient before them.
+    gradient: Vec<f64>,
+    /// All meta-parameters after them.
+    parameters: Vec<f64>,
+    /// How far they have moved the furthest.
+    moved: f64,
+}
+
+async fn trained(settings: &Settings, tasks: &[Task], device: &Device) -> Trained {
     let mut trainer = Trainer::new(settings, tasks, 1, device).unwrap();
     let before = trainer.snapshot().await.unwrap();
+    let gradient = trainer.gradient().await.unwrap();
     for _ in 0..3 {
         trainer.step().unwrap();
     }
-    let after = trainer.finish().await.unwrap().parameters().to_vec();
-    let moves = after.iter().zip(before.parameters()).map(|(a, b)| a - b);
-    let furthest = moves.fold(0.0, |most: f64, step| most.max(step.abs()));
-    (after, furthest)
+    let parameters = trainer.finish().await.unwrap().parameters().to_vec();
+    let moves = parameters.iter().zip(before.parameters());
+    let moved = largest(moves.map(|(a, b)| a - b));
+    Trained {
+        gradient,
+        parameters,
+        moved,
+    }
+}
+
+fn largest(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |most: f64, value| most.max(value.abs()))
 }
 
 async fn assert_agreement(settings: &Settings, tasks: &[Task], webgpu: &Device) {
-    let (on_cpu, moved) = trained(settings, tasks, &Device::flex()).await;
-    let (on_gpu, _) = trained(settings, tasks, webgpu).await;
+    let on_cpu = trained(settings, tasks, &Device::flex()).await;
+    let on_gpu = trained(settings, tasks, webgpu).await;
     // Far more than the tolerance, so that agreement says something.
-    assert!(moved > 3e-3, "{}: {moved}", settings.method);
-    for (place, (cpu, gpu)) in on_cpu.iter().zip(&on_gpu).enumerate() {
-        let difference = (cpu - gpu).abs();
-        assert!(
-            difference < 1e-4,
-            "{}, number {place}: {gpu} instead of {cpu}",
-            settings.method
-        );
+    assert!(on_cpu.moved > 3e-3, "{}: {}", settings.method, on_cpu.moved);
+    let size = largest(on_cpu.gradient.iter().copied());
+    for (what, cpu, gpu, scale) in [
+        ("gradient", &on_cpu.gradient, &on_gpu.gradient, size),
+        ("parameters", &on_cpu.parameters, &on_gpu.parameters, 1.0),
+    ] {
+        assert_eq!(cpu.len(), gpu.len());
+        for (place, (cpu, gpu)) in cpu.iter().zip(gpu).enumerate() {
+            assert!(
+                (cpu - gpu).abs() < TOLERANCE * scale,
+                "{}, {what}, number {place}: {gpu} instead of {cpu}",
+                settings.method
+            );
+        }
     }
     console_log!("{}: agrees", settings.method);
 }

@@ -16,8 +16,8 @@ use camel_lab::{
         browser::{Throttle, now},
         canvas::{Actor, Scene},
         components::{
-            ChartTools, ChartView, DataTable, DropZone, FieldCanvas, Notice, NumberField,
-            ProgressBar, RobotCanvas, SelectField, ShareBox, Slider, Tone,
+            ChartTools, ChartView, DataTable, DropZone, FieldCanvas, Menu, MenuItem, Notice,
+            NumberField, ProgressBar, RobotCanvas, SelectField, ShareBox, Slider, Tone,
         },
         entry::Range,
     },
@@ -42,11 +42,11 @@ export function drop(target, name, text) {
 }
 export const press = (target, key) =>
   target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-export function point(target, kind, across, down) {
+export function pointWith(pointerType, target, kind, across, down) {
   const area = target.getBoundingClientRect();
   const clientX = area.left + across * area.width;
   const clientY = area.top + down * area.height;
-  target.dispatchEvent(new PointerEvent(kind, { clientX, clientY, bubbles: true }));
+  target.dispatchEvent(new PointerEvent(kind, { clientX, clientY, pointerType, bubbles: true }));
 }
 export function labelled(place, text) {
   const label = [...place.querySelectorAll("label")].find((l) => l.textContent === text);
@@ -64,7 +64,8 @@ extern "C" {
     fn fire(target: &Element, kind: &str);
     fn drop(target: &Element, name: &str, text: &str) -> bool;
     fn press(target: &Element, key: &str);
-    fn point(target: &Element, kind: &str, across: f64, down: f64);
+    #[wasm_bindgen(js_name = pointWith)]
+    fn point_with(pointer: &str, target: &Element, kind: &str, across: f64, down: f64);
     #[wasm_bindgen(js_name = labelled)]
     fn find_labelled(place: &HtmlElement, label: &str) -> Option<Element>;
     #[wasm_bindgen(js_name = isPainted)]
@@ -107,6 +108,16 @@ fn labelled<T: JsCast>(place: &HtmlElement, label: &str) -> T {
     found
         .dyn_into()
         .unwrap_or_else(|_| panic!("another kind of element"))
+}
+
+/// What the mouse does at a share of the width and of the height of something.
+fn point(target: &Element, kind: &str, across: f64, down: f64) {
+    point_with("mouse", target, kind, across, down);
+}
+
+/// What a finger does there.
+fn touch(target: &Element, kind: &str, across: f64, down: f64) {
+    point_with("touch", target, kind, across, down);
 }
 
 /// Lets effects, and the effects of effects, run.
@@ -306,17 +317,22 @@ async fn a_robot_is_painted() {
     assert!(is_painted(&find(&place, "canvas[aria-label='A cart']")));
 }
 
-#[wasm_bindgen_test]
-async fn points_are_placed_moved_and_removed_by_pointer_and_keyboard() {
-    let place = place();
-    let points = RwSignal::new(Vec::<[f64; 2]>::new());
+/// A field whose points the visitor places. It is there for as long as what is returned.
+fn show_field(place: &HtmlElement, points: RwSignal<Vec<[f64; 2]>>) -> impl Sized {
     let field = Signal::stored(FieldChart {
         quantity: Axis::linear("potential", "V"),
         ..FieldChart::sample([[-1.0, 0.0], [1.0, 1.0]], 20, |[x, y]| x + y)
     });
-    let _page = mount_to(place.clone(), move || {
+    mount_to(place.clone(), move || {
         view! { <FieldCanvas field=field points=points on_points=move |p| points.set(p) label="Field" /> }
-    });
+    })
+}
+
+#[wasm_bindgen_test]
+async fn points_are_placed_moved_and_removed_by_pointer_and_keyboard() {
+    let place = place();
+    let points = RwSignal::new(Vec::<[f64; 2]>::new());
+    let _page = show_field(&place, points);
     sleep(50).await;
     let canvas: HtmlCanvasElement = find(&place, "canvas[role=application]");
     assert!(is_painted(&canvas));
@@ -336,6 +352,66 @@ async fn points_are_placed_moved_and_removed_by_pointer_and_keyboard() {
         settled().await;
         assert_eq!(points.get_untracked().len(), left, "after {key}");
     }
+}
+
+#[wasm_bindgen_test]
+async fn a_finger_adds_a_point_with_a_tap_and_none_while_it_scrolls() {
+    let place = place();
+    let points = RwSignal::new(Vec::<[f64; 2]>::new());
+    let _page = show_field(&place, points);
+    sleep(50).await;
+    let canvas: HtmlCanvasElement = find(&place, "canvas[role=application]");
+    for (kind, down) in [
+        ("pointerdown", 0.25),
+        ("pointermove", 0.5),
+        ("pointerup", 0.75),
+    ] {
+        touch(&canvas, kind, 0.25, down);
+    }
+    settled().await;
+    assert_eq!(points.get_untracked().len(), 0, "a finger that scrolls");
+    for kind in ["pointerdown", "pointerup"] {
+        touch(&canvas, kind, 0.75, 0.5);
+    }
+    settled().await;
+    assert_eq!(points.get_untracked().len(), 1, "a finger that taps");
+}
+
+#[wasm_bindgen_test]
+async fn a_menu_gives_the_keyboard_back_and_closes_when_something_else_is_pressed() {
+    let place = place();
+    let chosen = RwSignal::new(0);
+    let _page = mount_to(place.clone(), move || {
+        view! {
+            <Menu label="Export" about="Training loss">
+                <MenuItem label="Picture" on_choose=move |()| chosen.update(|count| *count += 1) />
+            </Menu>
+        }
+    });
+    settled().await;
+    let (menu, button): (Element, HtmlElement) = (find(&place, "details"), find(&place, "summary"));
+    let item: HtmlElement = find(&place, ".menu__list button");
+    let is_open = || menu.has_attribute("open");
+    let is_back = || document().active_element().as_ref() == Some(&*button);
+    let label = button.get_attribute("aria-label").unwrap();
+    assert!(label.contains("Training loss"), "{label}");
+    for way in ["Escape", "a choice"] {
+        button.click();
+        item.focus().unwrap();
+        assert!(is_open() && !is_back(), "before {way}");
+        match way {
+            "Escape" => press(&item, way),
+            _ => item.click(),
+        }
+        settled().await;
+        assert!(!is_open() && is_back(), "after {way}");
+    }
+    assert_eq!(chosen.get_untracked(), 1);
+    button.click();
+    assert!(is_open());
+    point(&document().body().unwrap(), "pointerdown", 0.0, 0.0);
+    settled().await;
+    assert!(!is_open(), "something else was pressed");
 }
 
 #[wasm_bindgen_test]

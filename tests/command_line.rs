@@ -1,4 +1,4 @@
-//! The physics on the command line: numbers, columns, and every bad input named.
+//! The physics and the shipped models on the command line: numbers, columns, and every bad input named.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -11,8 +11,13 @@ use std::{
     f64::consts::TAU,
     fs,
     io::Write as _,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Output, Stdio},
+};
+
+use camel_lab::{
+    learners::weights,
+    systems::{self, Split},
 };
 
 /// Runs `camel` with words that have spaces between, and with text on standard input.
@@ -254,6 +259,37 @@ fn a_data_set_is_a_file_an_environment_and_repeats_with_its_seed() {
     }
     assert_eq!(data(0), texts);
     assert_ne!(data(1), texts);
+}
+
+/// What a model of the pendulum predicts for its own training data.
+fn predictions(file: &Path) -> Vec<f64> {
+    let model = weights::import(&fs::read(file).unwrap()).unwrap();
+    let system = systems::by_name("pendulum").unwrap();
+    let of_task = |number: usize| {
+        let task = system.task(&model.tasks()[number].parameters, Split::Train, 1);
+        let adapted = model.trained(number).unwrap().unwrap();
+        model.predict(&adapted, &task.unwrap().inputs).unwrap()
+    };
+    (0..model.tasks().len()).flat_map(of_task).collect()
+}
+
+#[test]
+fn a_shipped_model_is_made_again_by_its_command() {
+    let place = folder("pretrained");
+    let words = "pretrain --systems pendulum --methods camel --out";
+    let made = camel(&format!("{words} {}", place.display()), "");
+    written(&made);
+    let told = String::from_utf8_lossy(&made.stderr);
+    assert!(told.contains("validation error"), "{told}");
+    let name = "pendulum-camel.safetensors";
+    let again = predictions(&place.join(name));
+    let shipped = predictions(&Path::new("public/weights").join(name));
+    assert_eq!(again.len(), shipped.len());
+    let apart = again.iter().zip(&shipped).map(|(a, b)| (a - b).powi(2));
+    let size: f64 = shipped.iter().map(|y| y * y).sum();
+    let relative = (apart.sum::<f64>() / size).sqrt();
+    assert!(relative < 1e-2, "{relative:e}");
+    fs::remove_dir_all(place).unwrap();
 }
 
 #[test]

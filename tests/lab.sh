@@ -49,6 +49,17 @@ for port in 0 65536 many 99999999999999999999 ''; do
 done
 check "a port without a number" refuses "--port needs a number" ./lab serve --port
 
+# Every command that `main` knows stands at the start of a line of the help.
+lists_all() {
+  local help command commands
+  help=$(./lab help) commands=$(sed -n '/^main()/,/^}/s/^    \([a-z]\+\)\()\| |\).*/\1/p' lab)
+  [ "$(wc -w <<<"$commands")" -ge 8 ] || { echo "found only: $commands"; return 1; }
+  for command in $commands; do
+    grep -q "^  $command\b" <<<"$help" || { echo "$command is not in the help"; return 1; }
+  done
+}
+check "help lists every command" lists_all
+
 : >"$WORK/driver"
 chromedriver --port=0 >>"$WORK/driver" 2>&1 &
 SERVER=$!
@@ -96,6 +107,10 @@ check "a failing stage does not stop the next" closes "1 passed, 1 failed" 1 'st
 check "a dying stage does not stop the next" closes "1 passed, 1 failed" 1 'stage one die "no"; stage two true'
 check "a suite without a test has failed" closes "0 passed, 1 failed" 1 'suite one echo "test result: ok. 0 passed; 0 failed;"'
 check "a suite that breaks off has failed" closes "3 passed, 1 failed" 1 'suite one sh -c "echo 3 passed; exit 1"'
+tells_setup() { stages 'timed setup export TOOL=here; stage one test "$TOOL" = here' | grep -qx ' *[0-9]* s  setup'; }
+check "the time of the set-up is told" tells_setup
+check "the set-up counts as no check, and what it sets is kept" closes "1 passed, 0 failed" 0 \
+  'timed setup export TOOL=here; stage one test "$TOOL" = here'
 
 # The sizes of a site of one file that cannot be compressed.
 mkdir -p "$WORK/site/dist" "$WORK/site/.ci" && cp lab "$WORK/site/"
@@ -114,6 +129,11 @@ check "a site as large as before" weighs "page.wasm" 0 2000 1000
 check "a site that has grown" weighs "has grown by more than a tenth" 1 2000 800
 check "a site over its budget" weighs "is over its budget of 500 bytes" 1 500 1000
 
+# A new file in the budgets would shift every column of the history.
+printf 'page.wasm 2000\nother.wasm 2000\n' >"$WORK/site/.ci/budgets"
+check "a history of other files" refuses "the columns of .ci/history.csv are not the files of .ci/budgets" \
+  bash -c 'source "$1/lab"; record' _ "$WORK/site"
+
 # A compiler of Debian that is too old is named before anything is installed.
 mkdir "$WORK/debian"
 printf '#!/bin/sh\nprintf "rustc-web:\\n  Installed: (none)\\n  Candidate: $OFFERED\\n"\n' >"$WORK/debian/apt-cache"
@@ -127,6 +147,54 @@ check "Debian's compiler is too old" falls_back "Debian's Rust is 1.85.0, but 1.
 check "Debian has no compiler" falls_back "Debian's Rust is missing, but" "(none)"
 check "nothing is installed for a compiler that is too old" installs_nothing
 check "Debian's packages cannot be installed" falls_back "could not install rustc-web cargo-web" 9.9.9-1
+
+# A rustup that hangs, and a Debian whose compiler has no wasm library until it is built.
+FAKE=$WORK/fake
+mkdir -p "$FAKE/bin" "$FAKE/sysroot"
+fake() { printf '#!/bin/sh\n%s\n' "$2" >"$FAKE/bin/$1" && chmod +x "$FAKE/bin/$1"; } # NAME CODE
+fake rustup 'exec sleep 600'
+fake apt-cache 'printf "rustc-web:\n  Candidate: 9.9.9-1\n"'
+fake apt-get 'echo "apt-get $*" >>"$FAKE/asked"'
+fake rustc 'case $1 in --print) echo "$FAKE/sysroot" ;; *) echo "rustc 9.9.9" ;; esac'
+fake cargo 'deps=$CARGO_TARGET_DIR/wasm32-unknown-unknown/release/deps; mkdir -p "$deps"; echo "$*" >"$deps/libstd-1.rlib"'
+ln -s ../lib/llvm-99/bin/lld-99 "$FAKE/bin/rust-lld"
+builds_wasm() {
+  local std=$FAKE/sysroot/lib/rustlib/wasm32-unknown-unknown/lib/libstd-1.rlib said
+  said=$(FAKE=$FAKE PATH=$FAKE/bin:$PATH CAMEL_LAB_CACHE=$FAKE/cache timeout 60 bash -c '
+    source ./lab
+    DEBIAN=$FAKE/bin RUSTUP_SECONDS=1
+    as_root() { "$@"; }
+    mkdir -p "$CACHE" && need_wasm && echo "$WASM_PATH"' 2>&1)
+  [[ $(tail -n 1 <<<"$said") = "$FAKE/bin:" && $said = *"adding the wasm target"*"building its standard library"* ]] &&
+    grep -q -e '-Zbuild-std=std' "$std" && grep -q 'install .*rustc-web' "$FAKE/asked" && grep -q 'install .*lld-99' "$FAKE/asked" && return
+  echo "got: $said"
+  return 1
+}
+check "where rustup hangs, Debian's compiler gets a wasm library" builds_wasm
+
+# A tool that comes as a release, next to what an interrupted installation has left.
+mkdir -p "$FAKE/release"
+fake curl 'echo "$*" >>"$FAKE/downloads"; tar cz -C "$FAKE/release" demo'
+fake cargo 'while [ "$1" != --root ]; do shift; done; mkdir -p "$2/bin"; echo "echo built" >"$2/bin/demo"; chmod +x "$2/bin/demo"'
+installs() { # SAID DOWNLOADS: what the tool says in the end, and how often it was downloaded so far.
+  local said
+  said=$(FAKE=$FAKE PATH=$FAKE/bin:$PATH CAMEL_LAB_CACHE=$FAKE/cache bash -c '
+    source ./lab
+    WASM_PATH=
+    tool demo 1.0 demo-crate https://127.0.0.1/demo.tar.gz 0
+    demo --version' 2>/dev/null)
+  [[ $said = "$1" && $(wc -l <"$FAKE/downloads") = "$2" && $(ls "$FAKE/cache/tools") = demo-crate-1.0 ]] &&
+    [ "$(ls "$FAKE/cache/tools/demo-crate-1.0/bin")" = demo ] && return
+  echo "got '$said' after $(wc -l <"$FAKE/downloads") downloads"
+  return 1
+}
+release() { printf '#!/bin/sh\n%s\n' "$1" >"$FAKE/release/demo" && chmod +x "$FAKE/release/demo"; }
+release 'echo released'
+mkdir -p "$FAKE/cache/tools/demo-crate-1.0.part/bin" && : >"$FAKE/cache/tools/demo-crate-1.0.part/bin/half"
+check "an installation that was interrupted is made again" installs released 1
+check "what is installed is not installed again" installs released 1
+rm -r "$FAKE/cache/tools/demo-crate-1.0" && release 'exit 1'
+check "a release that does not run here is built from source" installs built 2
 
 # `lab serve` with a site of one small program in place of the real one.
 TINY=$WORK/tiny

@@ -32,6 +32,8 @@ pub struct Engine(Rc<RefCell<State>>);
 #[derive(Default)]
 struct State {
     worker: Option<Live>,
+    /// Workers that were started so far.
+    workers: u32,
     job: Option<Job>,
     last_job: u32,
     /// The visitor's file. A worker that takes another's place gets it too.
@@ -43,6 +45,8 @@ struct Live {
     worker: Worker,
     flavour: Flavour,
     ready: bool,
+    /// The job that was asked to stop, and when the worker is ended if that has not stopped by then.
+    stopping: Option<(u32, Timeout)>,
     // Kept alive for as long as the worker may call them.
     _heard: Closure<dyn Fn(MessageEvent)>,
     _failed: Closure<dyn Fn(web_sys::Event)>,
@@ -61,7 +65,8 @@ struct Job {
     work: Work,
     listener: Rc<dyn Fn(Event)>,
     silent: u32,
-    stopping: Option<Timeout>,
+    /// Which of the workers it was given to; none while that is being chosen.
+    given_to: Option<Flavour>,
 }
 
 impl Engine {
@@ -82,7 +87,7 @@ impl Engine {
                 work: work.clone(),
                 listener,
                 silent: 0,
-                stopping: None,
+                given_to: None,
             });
             let engine = self.clone();
             state.watch = Some(Interval::new(WATCH_MS, move || engine.look()));
@@ -97,24 +102,24 @@ impl Engine {
 
     /// Stops the running experiment, if there is one.
     pub fn cancel(&self) {
-        let number = self.0.borrow().job.as_ref().map(|job| job.number);
-        let Some(number) = number else { return };
-        if !self
-            .0
-            .borrow()
-            .worker
-            .as_ref()
-            .is_some_and(|worker| worker.ready)
-        {
+        let job = self.0.borrow().job.as_ref().map(|j| (j.number, j.given_to));
+        let Some((number, given_to)) = job else {
+            return;
+        };
+        if given_to.is_none() {
+            return self.emit(number, Event::Cancelled);
+        }
+        if !self.0.borrow().is_ready() {
             return self.give_up(number);
         }
         let mut state = self.0.borrow_mut();
         state.send(&Request::Cancel { job: number });
-        let engine = self.clone();
-        if let Some(job) = &mut state.job {
-            job.stopping.get_or_insert_with(|| {
-                Timeout::new(CANCEL_LIMIT_MS, move || engine.give_up(number))
-            });
+        if let Some(worker) = &mut state.worker
+            && !worker.is_stopping(number)
+        {
+            let engine = self.clone();
+            let end = Timeout::new(CANCEL_LIMIT_MS, move || engine.give_up(number));
+            worker.stopping = Some((number, end));
         }
     }
 
@@ -122,14 +127,20 @@ impl Engine {
     pub fn offer(&self, file: Blob) {
         let mut state = self.0.borrow_mut();
         state.file = Some(file);
-        if state.worker.as_ref().is_some_and(|worker| worker.ready) {
+        if state.is_ready() {
             state.send_file();
         }
     }
 
-    /// Ends the worker and forgets what ran.
+    /// Ends the worker and forgets what ran. Jobs are numbered on: one that was still being placed must not
+    /// be taken for the next.
     pub fn close(&self) {
-        *self.0.borrow_mut() = State::default();
+        let mut state = self.0.borrow_mut();
+        *state = State {
+            workers: state.workers,
+            last_job: state.last_job,
+            ..State::default()
+        };
     }
 
     /// Does something to the running demonstration.
@@ -141,6 +152,12 @@ impl Engine {
                 command,
             });
         }
+    }
+
+    /// Number of the worker that lives. Another one remembers nothing of what this one was given.
+    pub fn worker(&self) -> Option<u32> {
+        let state = self.0.borrow();
+        state.worker.as_ref().map(|_| state.workers)
     }
 
     /// Whether an experiment runs.
@@ -168,12 +185,17 @@ impl Engine {
             .is_some_and(|w| w.flavour == flavour);
         if let Some(job) = &mut self.0.borrow_mut().job {
             job.work = work;
+            job.given_to = Some(flavour);
             // A worker that takes another's place has not been silent yet.
             job.silent = 0;
         }
         if !reusable {
             match self.open(flavour) {
-                Ok(live) => self.0.borrow_mut().worker = Some(live),
+                Ok(live) => {
+                    let mut state = self.0.borrow_mut();
+                    state.worker = Some(live);
+                    state.workers += 1;
+                }
                 Err(error) => {
                     let message = format!("the browser did not start the engine: {error:?}");
                     return self.emit(number, Event::Failed(message));
@@ -200,12 +222,10 @@ impl Engine {
         let worker = Worker::new_with_options(&address(flavour), &options)?;
         let engine = self.clone();
         let heard = Closure::<dyn Fn(MessageEvent)>::new(move |message: MessageEvent| {
-            if let Some(reply) = message
-                .data()
-                .as_string()
-                .and_then(|text| decode(&text).ok())
-            {
-                engine.hear(reply);
+            let text = message.data().as_string();
+            match text.and_then(|text| decode(&text).ok()) {
+                Some(reply) => engine.hear(reply),
+                None => engine.mourn("its answer could not be read"),
             }
         });
         let engine = self.clone();
@@ -222,6 +242,7 @@ impl Engine {
             worker,
             flavour,
             ready: false,
+            stopping: None,
             _heard: heard,
             _failed: failed,
         })
@@ -244,10 +265,15 @@ impl Engine {
                 self.0.borrow().send_file();
                 self.send_start();
             }
-            Reply::Event { job, event } => match event {
-                Event::TryWebgpu(why) => self.move_to_webgpu(job, why),
-                event => self.emit(job, event),
-            },
+            Reply::Event { job, event } => {
+                if event.is_last() {
+                    self.0.borrow_mut().note_end(job);
+                }
+                match event {
+                    Event::TryWebgpu(why) => self.move_to_webgpu(job, why),
+                    event => self.emit(job, event),
+                }
+            }
             Reply::Crashed { message } => self.mourn(&message),
         }
     }
@@ -311,10 +337,18 @@ impl Engine {
         }
     }
 
+    /// Ends a worker that has not stopped a job. Another job that waits for it gets a fresh worker.
     fn give_up(&self, number: u32) {
+        self.0.borrow_mut().worker = None;
         if self.is_current(number) {
-            self.0.borrow_mut().worker = None;
-            self.emit(number, Event::Cancelled);
+            return self.emit(number, Event::Cancelled);
+        }
+        let waiting = self.0.borrow().job.as_ref().and_then(|job| {
+            let flavour = job.given_to?;
+            Some((job.number, job.work.clone(), flavour))
+        });
+        if let Some((number, work, flavour)) = waiting {
+            self.launch(number, work, flavour, None);
         }
     }
 
@@ -349,7 +383,28 @@ impl Engine {
     }
 }
 
+impl Live {
+    fn is_stopping(&self, number: u32) -> bool {
+        self.stopping
+            .as_ref()
+            .is_some_and(|(job, _)| *job == number)
+    }
+}
+
 impl State {
+    fn is_ready(&self) -> bool {
+        self.worker.as_ref().is_some_and(|worker| worker.ready)
+    }
+
+    /// A worker that has stopped a job in time may stay.
+    fn note_end(&mut self, number: u32) {
+        if let Some(worker) = &mut self.worker
+            && worker.is_stopping(number)
+        {
+            worker.stopping = None;
+        }
+    }
+
     fn send_file(&self) {
         if let (Some(live), Some(file)) = (&self.worker, &self.file) {
             // Posting a file to a worker cannot fail.

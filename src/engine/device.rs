@@ -33,8 +33,11 @@ pub async fn choose(
     return gpu::choose(spec, tasks, host).await;
     #[cfg(not(all(feature = "gpu", target_arch = "wasm32")))]
     match spec.device {
-        // A page leaves the choice open only where it has found an adapter; natively there is none.
+        // A page leaves a choice to this engine only where it has found an adapter; natively there is none.
         DeviceChoice::Auto if cfg!(target_arch = "wasm32") => stay_or_go(spec, tasks, host).await,
+        DeviceChoice::Webgpu if cfg!(target_arch = "wasm32") => Err(Stop::TryWebgpu(
+            "WebGPU is loaded, as was asked for".to_owned(),
+        )),
         DeviceChoice::Webgpu => Ok(cpu("this engine has no WebGPU")),
         _ => Ok(cpu("")),
     }

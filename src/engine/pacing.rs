@@ -107,6 +107,8 @@ impl<H: Host> Host for Beating<'_, H> {
 pub struct Pace {
     steps: usize,
     begun: Instant,
+    /// Since when steps are counted.
+    counted: Instant,
     slice: Instant,
     report: Instant,
 }
@@ -118,6 +120,7 @@ impl Pace {
         Self {
             steps,
             begun: now,
+            counted: now,
             slice: now,
             report: now,
         }
@@ -138,9 +141,19 @@ impl Pace {
         self.begun.elapsed().as_secs_f64()
     }
 
+    /// Takes in that the run has become one of so many steps.
+    pub fn expect(&mut self, steps: usize) {
+        self.steps = steps;
+    }
+
+    /// Takes in that the run has begun again: steps are counted from here on, its seconds are not.
+    pub fn count_again(&mut self) {
+        self.counted = Instant::now();
+    }
+
     /// The message after so many steps.
     pub fn progress(&self, step: usize, loss: f64) -> Progress {
-        let seconds = self.seconds().max(1e-9);
+        let seconds = self.counted.elapsed().as_secs_f64().max(1e-9);
         let steps_per_second = step as f64 / seconds;
         let seconds_left = (self.steps - step.min(self.steps)) as f64 / steps_per_second.max(1e-9);
         Progress {
@@ -176,6 +189,21 @@ mod tests {
             host.sleep(SLICE).await;
         });
         listener.0.into_inner()
+    }
+
+    #[test]
+    fn a_run_that_begins_again_has_the_speed_of_its_new_steps() {
+        let mut pace = Pace::new(1_000);
+        let long = Duration::from_secs(1_000);
+        (pace.begun, pace.counted) = (pace.begun - long, pace.counted - long);
+        let slow = pace.progress(10, 0.0);
+        assert!(slow.steps_per_second < 0.02 && slow.seconds_left > 5e4);
+        pace.count_again();
+        pace.expect(20);
+        let fast = pace.progress(10, 0.0);
+        assert!(fast.steps_per_second > 0.02 && fast.seconds_left < 1e3);
+        assert_eq!((fast.step, fast.steps), (10, 20));
+        assert!(pace.seconds() >= 1e3);
     }
 
     #[test]

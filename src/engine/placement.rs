@@ -24,22 +24,29 @@ pub async fn place(work: Work, present: Flavour) -> (Work, Flavour, Option<Strin
         // The model is where it was trained.
         Work::Explore(_) | Work::Adopt { .. } => return (work, present, None),
         Work::Experiment(spec) => wish(spec),
-        Work::Dataset(spec) => wish(&spec.training),
+        Work::Dataset(spec) => spec.training.device,
         Work::Bench(plan) if plan.device == "webgpu" => DeviceChoice::Webgpu,
         _ => DeviceChoice::Cpu,
     };
     if device == DeviceChoice::Cpu {
         return (work, Flavour::Cpu, None);
     }
+    let undecided = is_undecided(&work);
     match adapter::find().await {
-        Ok(_) if device == DeviceChoice::Webgpu => (work, Flavour::Gpu, None),
+        Ok(_) if device == DeviceChoice::Webgpu && !undecided => (work, Flavour::Gpu, None),
         // The engine at hand measures the job.
         Ok(_) => (work, present, None),
         Err(why) => {
-            let note = format!("{why}; the run uses the CPU");
-            (on_cpu(work), Flavour::Cpu, Some(note))
+            let note = (!undecided).then(|| format!("{why}; the run uses the CPU"));
+            (on_cpu(work), Flavour::Cpu, note)
         }
     }
+}
+
+/// Whether only the engine can tell if WebGPU is of use: L-BFGS has none for it, but leaves files of many
+/// rows to Adam.
+fn is_undecided(work: &Work) -> bool {
+    matches!(work, Work::Dataset(spec) if spec.training.optimiser == Optimiser::Lbfgs)
 }
 
 /// Where a training would run. L-BFGS has no use for WebGPU's engine, which is a large file.

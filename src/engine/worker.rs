@@ -17,7 +17,7 @@ use super::{
     pacing::Host,
     protocol::{Event, PROTOCOL, Reply, Request, Work, agree, decode, encode},
 };
-use crate::experiments::live::Command;
+use crate::experiments::{dataset::table::MOST_BYTES, live::Command};
 
 /// Listens for requests until the page ends the worker.
 pub fn start() {
@@ -29,14 +29,16 @@ pub fn start() {
     }));
     let jobs = Jobs::default();
     let listen = Closure::<dyn Fn(MessageEvent)>::new(move |message: MessageEvent| {
-        if let Some(request) = message
-            .data()
-            .as_string()
-            .and_then(|text| decode(&text).ok())
-        {
-            jobs.answer(request);
-        } else if let Ok(file) = message.data().dyn_into::<Blob>() {
-            jobs.file.replace(Some(file));
+        match message.data().as_string().map(|text| decode(&text)) {
+            Some(Ok(request)) => jobs.answer(request),
+            Some(Err(error)) => post(&Reply::Crashed {
+                message: format!("a request could not be read: {error}"),
+            }),
+            None => {
+                if let Ok(file) = message.data().dyn_into::<Blob>() {
+                    jobs.file.replace(Some(file));
+                }
+            }
         }
     });
     scope().set_onmessage(Some(listen.as_ref().unchecked_ref()));
@@ -163,6 +165,13 @@ impl Host for WorkerHost {
 
     async fn file(&self) -> Result<Vec<u8>, String> {
         let file = self.file.as_ref().ok_or("no file was given")?;
+        if file.size() > MOST_BYTES as f64 {
+            return Err(format!(
+                "the file may have at most {} MB, but has {:.0} MB",
+                MOST_BYTES / 1_000_000,
+                file.size() / 1e6
+            ));
+        }
         let bytes = JsFuture::from(file.array_buffer()).await;
         let bytes = bytes.map_err(|_| "the browser could not read the file; choose it again")?;
         Ok(Uint8Array::new(&bytes).to_vec())

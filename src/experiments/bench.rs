@@ -212,7 +212,7 @@ impl Problem {
         let on_card = device
             .memory_pool_usage()
             .map_or(0, |usage| usage.bytes_in_use);
-        let model = trainer.finish().await?;
+        let model = trainer.snapshot_with(async || breathe(host).await).await?;
         let (begun, mut times) = (Instant::now(), 0_u32);
         while times == 0 || begun.elapsed().as_secs_f64() < plan.seconds / 5.0 {
             model.adapt(&self.trial.inputs, &self.trial.targets)?;

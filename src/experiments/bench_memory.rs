@@ -61,6 +61,11 @@ impl Watch {
         Self { before }
     }
 
+    /// Memory that is in use now, beyond what was in use already [bytes].
+    pub fn grown(&self) -> u64 {
+        IN_USE.load(Relaxed).saturating_sub(self.before) as u64
+    }
+
     /// Most memory that was in use since then, beyond what was in use already [bytes].
     pub fn most(&self) -> u64 {
         MOST.load(Relaxed).saturating_sub(self.before) as u64
@@ -83,8 +88,9 @@ mod tests {
             let taken = Counting.realloc(taken, layout(1_000), 3_000);
             Counting.dealloc(taken, layout(3_000));
             let taken = Counting.alloc_zeroed(layout(200));
-            assert_eq!(watch.most(), 3_000);
+            assert_eq!((watch.most(), watch.grown()), (3_000, 200));
             Counting.dealloc(taken, layout(200));
+            assert_eq!(watch.grown(), 0);
             Counting.dealloc(kept, layout(500));
         }
     }

@@ -83,7 +83,11 @@ impl Answer {
     pub fn report(&self, trained: Option<&Report>) -> Report {
         let unknown = || Report {
             spec: self.spec.clone(),
-            device: DeviceUsed::default(),
+            device: DeviceUsed {
+                name: "cpu".to_owned(),
+                reason: "the model was not trained here, it only adapted".to_owned(),
+                ..DeviceUsed::default()
+            },
             version: env!("CARGO_PKG_VERSION").to_owned(),
             seconds: 0.0,
             steps: self.spec.steps,
@@ -250,10 +254,14 @@ fn kept(spec: &Spec) -> Option<(Origin, Arc<Model>)> {
     })
 }
 
-/// File of the shipped model, relative to the site, if there is one for these settings.
+/// File of the shipped model, relative to the site, if there is one for these settings; it was trained
+/// from a seed of its own.
 pub fn shipped_file(spec: &Spec) -> Option<String> {
     let method = method(&spec.method).ok()?.trained_as;
-    let usual = Draft::recommended(&spec.system, &spec.method).ok()?;
+    let usual = Draft {
+        seed: spec.seed,
+        ..Draft::recommended(&spec.system, &spec.method).ok()?
+    };
     let file = format!("{}-{method}.safetensors", spec.system);
     (spec.trains_like(&usual) && SHIPPED.contains(&file.as_str()))
         .then(|| format!("weights/{file}"))

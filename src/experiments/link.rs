@@ -8,7 +8,10 @@ use std::fmt;
 
 use form_urlencoded::{Serializer, parse};
 
-use super::spec::{DEFAULT_METHOD, DEFAULT_SYSTEM, Draft, NUMBERS, Spec, SpecError, shortened};
+use super::{
+    spec::{DEFAULT_METHOD, DEFAULT_SYSTEM, Draft, NUMBERS, Spec, SpecError, shortened},
+    view,
+};
 use crate::learners::Optimiser;
 
 /// Version of the format. A reader accepts every version up to its own.
@@ -100,6 +103,9 @@ pub struct Link {
 /// Most characters of [`Link::view`].
 pub const LONGEST_VIEW: usize = 1_500;
 
+/// Name in a view that says that something was too long for it.
+pub const CUT: &str = "cut";
+
 /// Something in a link that was ignored or corrected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remark(String);
@@ -107,6 +113,12 @@ pub struct Remark(String);
 impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+impl From<String> for Remark {
+    fn from(text: String) -> Self {
+        Self(text)
     }
 }
 
@@ -159,6 +171,32 @@ impl Link {
         format!("#/{}?{}", self.page.name(), pairs.finish())
     }
 
+    /// The same link with other choices in its view: names, and values or nothing. What is too long is
+    /// left out, and the view says so.
+    pub fn with_choices(&self, choices: &[(&str, Option<String>)]) -> Self {
+        let mut view = view::set(&self.view, CUT, None);
+        let mut cut = None;
+        for (name, value) in choices {
+            let longer = view::set(&view, name, value.as_deref());
+            // Some room is left for the word on the cut.
+            if value.is_none() || longer.len() + " cut_1".len() <= LONGEST_VIEW {
+                view = longer;
+            } else {
+                view = view::set(&view, name, None);
+                cut = Some("1");
+            }
+        }
+        Self {
+            view: view::set(&view, CUT, cut),
+            ..self.clone()
+        }
+    }
+
+    /// Whether choices were too long for the link.
+    pub fn is_cut(&self) -> bool {
+        view::get(&self.view, CUT).is_some()
+    }
+
     /// Reads a link, with a remark on each part that could not be used as it is.
     pub fn read(text: &str) -> (Self, Vec<Remark>) {
         let text = text.strip_prefix('#').unwrap_or(text);
@@ -186,16 +224,20 @@ impl Link {
             };
             remarks.extend(outcome.err());
         }
+        let (mut spec, mut faults) = draft.corrected();
         // Own data have other tasks.
         if page != Page::Data
-            && let Err(fault) = draft.check_rank()
+            && let Err(fault) = spec.check_rank()
         {
             if let SpecError::Rank { tasks, .. } = fault {
-                draft.rank = tasks;
+                let fewer = Draft {
+                    rank: tasks,
+                    ..spec.into()
+                };
+                spec = fewer.corrected().0;
             }
-            remarks.push(Remark(format!("{fault}; it was corrected")));
+            faults.push(fault);
         }
-        let (spec, faults) = draft.corrected();
         remarks.extend(
             faults
                 .into_iter()

@@ -111,7 +111,8 @@ async fn train(rerun: &Rerun, host: &impl Host) -> Result<(Arc<Model>, Made), St
         device: device_name(),
         training_seconds: pace.seconds(),
     };
-    Ok((Arc::new(trainer.finish().await?), made))
+    let model = trainer.snapshot_with(async || breathe(host).await).await?;
+    Ok((Arc::new(model), made))
 }
 
 async fn evaluate(

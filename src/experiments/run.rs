@@ -208,11 +208,15 @@ async fn train(
             for notice in progress.news(&mut told) {
                 host.emit(Event::Note(notice.clone()));
             }
-            // Training that left the finite numbers begins again, and its curve with it.
+            // A plateau makes training shorter.
+            pace.expect(progress.steps);
             step = progress.step;
-            match loss.is_finite() {
-                true => losses.push((step, loss)),
-                false => losses.clear(),
+            if loss.is_finite() {
+                losses.push((step, loss));
+            } else {
+                // Training that left the finite numbers begins again, and its curve with it.
+                losses.clear();
+                pace.count_again();
             }
         }
         if step % ENQUEUED == 0 {
@@ -227,7 +231,8 @@ async fn train(
         }
     }
     let seconds = pace.seconds();
-    let model = Arc::new(trainer.finish().await?);
+    let model = trainer.snapshot_with(async || breathe(host).await).await?;
+    let model = Arc::new(model);
     host.emit(Event::Weights(Weights(weights::export(&model)?)));
     Ok(Trained {
         model,

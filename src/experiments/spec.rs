@@ -318,7 +318,8 @@ impl Draft {
         if self.optimiser == Optimiser::Lbfgs && !method.lbfgs {
             return Err(refused("optimiser", "lbfgs", "adam"));
         }
-        if self.first_order && !method.first_order {
+        // The whole loss is searched along its own gradient only.
+        if self.first_order && (!method.first_order || self.optimiser == Optimiser::Lbfgs) {
             return Err(refused("first_order", "1", "0"));
         }
         Ok(())

@@ -77,16 +77,13 @@ pub enum LearnerError {
         /// The number.
         value: f64,
     },
-    /// Training left the finite numbers twice.
-    #[error(
-        "training diverged at step {step}, again with the smaller learning rate {rate}; lower the \
-         learning rate"
-    )]
+    /// Training left the finite numbers, twice if a smaller learning rate was tried.
+    #[error("training diverged at step {step}{advice}", advice = after_divergence(.rate))]
     Diverged {
         /// Step at which it diverged.
         step: usize,
-        /// Learning rate of the second attempt.
-        rate: f64,
+        /// Learning rate of the second attempt; none with L-BFGS, which has no rate to lower.
+        rate: Option<f64>,
     },
     /// The method cannot be adapted this way.
     #[error("{method} cannot {action}")]
@@ -109,6 +106,16 @@ pub enum LearnerError {
 
 fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     names.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+/// What was tried after a divergence, and what else can be done.
+fn after_divergence(rate: &Option<f64>) -> String {
+    match rate {
+        Some(rate) => {
+            format!(", again with the smaller learning rate {rate}; lower the learning rate")
+        }
+        None => "; L-BFGS has no learning rate to lower: use the optimiser adam".to_owned(),
+    }
 }
 
 /// Checks a setting against its range.

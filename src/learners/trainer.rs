@@ -50,6 +50,8 @@ const SHORT_END: f64 = 0.1;
 pub struct Progress {
     /// Steps done since the start or restart.
     pub step: usize,
+    /// Steps that it will have made at its end, as the schedule is now.
+    pub steps: usize,
     /// Part of the schedule that is done, 0 to 1.
     pub done: f64,
     /// Learning rate of the next step.
@@ -150,7 +152,7 @@ impl Trainer {
                 let mut mixed = rows.clone();
                 mixed.shuffle(&mut generator(seed, ROW_ORDER));
                 let data = HostRows::of(tasks, &scaling, &mixed);
-                Some(FullBatch::new(loss, data, start))
+                Some(FullBatch::new(&*learner, loss, data, start))
             }
         };
         let batches = Batches::new(tasks, &scaling, rows, settings.batch, place, rng);
@@ -256,8 +258,8 @@ impl Trainer {
 
     /// The mean-square error of the steps since the last call, in the target's unit squared.
     ///
-    /// Restarts once with a smaller learning rate if training has left the finite numbers, and
-    /// shortens the schedule if the error no longer falls.
+    /// Restarts once with a smaller learning rate and the whole schedule if training has left the
+    /// finite numbers, and shortens the schedule if the error no longer falls.
     pub async fn loss(&mut self) -> Result<f64, LearnerError> {
         let Some(error) = self.errors.read().await? else {
             return Ok(self.last_error.unwrap_or(f64::NAN));
@@ -277,7 +279,7 @@ impl Trainer {
         if self.restarted || self.full_batch.is_some() {
             return Err(LearnerError::Diverged {
                 step: self.step,
-                rate: self.rate,
+                rate: self.restarted.then_some(self.rate),
             });
         }
         self.restarted = true;
@@ -292,16 +294,21 @@ impl Trainer {
             weight_decay, clip, ..
         } = self.settings;
         self.adam = Adam::new(weight_decay, clip);
-        (self.step, self.done) = (0, 0.0);
+        (self.step, self.done, self.pace) = (0, 0.0, self.usual_pace());
         self.best = (f64::INFINITY, 0.0);
         Ok(())
+    }
+
+    /// Part of the schedule that a step is, unless it was shortened.
+    fn usual_pace(&self) -> f64 {
+        1.0 / self.settings.steps as f64
     }
 
     fn notice_plateau(&mut self, error: f64) {
         if error < self.best.0 * (1.0 - IMPROVEMENT) {
             self.best = (error, self.done);
         }
-        let usual_pace = 1.0 / self.settings.steps as f64;
+        let usual_pace = self.usual_pace();
         let short_pace = (1.0 - self.done) / (SHORT_END * self.settings.steps as f64);
         let stuck = self.done - self.best.1 > PATIENCE;
         if stuck && self.pace == usual_pace && short_pace > usual_pace {
@@ -315,8 +322,10 @@ impl Trainer {
 
     /// How far training is.
     pub fn progress(&self) -> Progress {
+        let left = ((1.0 - self.done) / self.pace).round() as usize;
         Progress {
             step: self.step,
+            steps: self.step + left,
             done: self.done,
             rate: self.rate(),
             error: self.last_error,
@@ -342,13 +351,24 @@ impl Trainer {
 
     /// The model as it is now.
     pub async fn snapshot(&self) -> Result<Model, LearnerError> {
+        self.snapshot_with(async || Ok(())).await
+    }
+
+    /// The same. `breathe` is awaited after every training task, to which some learners adapt for
+    /// seconds; its error ends the work.
+    pub async fn snapshot_with<E: From<LearnerError>>(
+        &self,
+        breathe: impl AsyncFn() -> Result<(), E>,
+    ) -> Result<Model, E> {
         let parameters = match &self.full_batch {
             Some(search) => search.parameters(&*self.learner)?,
             None => read(self.parameters.to_data_async().await)?,
         };
-        let contexts = (0..self.tasks.len())
-            .map(|task| self.context(&parameters, task))
-            .collect::<Result<Vec<_>, _>>()?;
+        let mut contexts = Vec::with_capacity(self.tasks.len());
+        for task in 0..self.tasks.len() {
+            contexts.push(self.context(&parameters, task)?);
+            breathe().await?;
+        }
         let tasks = self
             .tasks
             .iter()

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Puts training steps side by side. Reads records of `steps.py` and of the browser's benchmark from the files
 named on the command line, wherever in a line they stand, and prints how many times as long each peer takes
-as our own step in the browser, by tenth percentiles, beside how many times it should be at least."""
+as our own step in the browser, by tenth percentiles, beside how many times it should be at least. Of what was
+measured several times, as our own steps are, the median counts."""
 import json
 import re
+import statistics
 import sys
 
 RECORD = re.compile(r'\{"peer".*?\}')
@@ -31,13 +33,14 @@ def records(paths):
 
 
 def main():
-    best = {}
+    measured = {}
     for record in records(sys.argv[1:]):
         key = record["system"], *record["peer"].split(" ", 1)
-        best[key] = min(record["p10_ms"], best.get(key, float("inf")))
+        measured.setdefault(key, []).append(record["p10_ms"])
+    times = {key: statistics.median(values) for key, values in measured.items()}
     print(f"{'system':14} {'learner':8} {'peer':14} {'ms a step':>10} {'times ours':>11} {'target':>7}")
-    for (system, learner, peer), time in best.items():
-        ours, aim = best.get((system, learner, "ours")), target(system, learner, peer)
+    for (system, learner, peer), time in times.items():
+        ours, aim = times.get((system, learner, "ours")), target(system, learner, peer)
         line = f"{system:14} {learner:8} {peer:14} {time:10.4f}"
         if ours is not None and peer != "ours":
             line += f" {time / ours:11.1f}"

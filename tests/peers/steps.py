@@ -224,15 +224,21 @@ def jax_peers(system, shape):
     report("camel jax-scan", system, [t / steps for t in measure(many)])
 
 
+def is_installed(library):
+    try:
+        __import__(library)
+    except (ImportError, OSError, ValueError):
+        print(f"{library} is not installed: its peers are left out", file=sys.stderr)
+        return False
+    return True
+
+
 def main():
+    libraries = [("torch", torch_peers), ("jax", jax_peers)]
+    installed = [peers for library, peers in libraries if is_installed(library)]
     for system, shape in SHAPES.items():
-        for library, peers in [("torch", torch_peers), ("jax", jax_peers)]:
-            try:
-                __import__(library)
-            except (ImportError, OSError, ValueError):
-                print(f"{library} is not installed: its peers are left out", file=sys.stderr)
-            else:
-                peers(system, shape)
+        for peers in installed:
+            peers(system, shape)
 
 
 if __name__ == "__main__":

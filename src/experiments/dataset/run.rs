@@ -15,6 +15,7 @@ use crate::{
         evaluate::{EvaluationError, pairs},
         report::{Adaptation, ErrorSize, Identified},
         run::{Stop, breathe, train_on_device},
+        spec::{Draft, Spec},
     },
     identification::{
         affine_map::{AffineMap, Offset, Rank},
@@ -23,7 +24,7 @@ use crate::{
         learned::LearnedModel,
         online::Estimate,
     },
-    learners::{Adapted, Model, Optimiser},
+    learners::{Adapted, LearnerError, Model, Optimiser},
     systems::Task,
 };
 
@@ -69,15 +70,19 @@ async fn report(spec: &DataSpec, host: &impl Host) -> Result<DataReport, Stop> {
     let training = &spec.training;
     let (shots, rest) = shots(&held.held, training.shots, spec.order, training.seed)?;
     let mut notes: Vec<String> = held.note.iter().cloned().collect();
-    let mut settings = spec.settings()?;
     let rows: usize = held.training.iter().map(|task| task.targets.len()).sum();
-    if settings.optimiser == Optimiser::Lbfgs && rows > MOST_FULL_BATCH_ROWS {
-        settings = settings.with_adam();
+    let by_adam = by_adam(training, rows)?;
+    if by_adam.is_some() {
         notes.push(format!(
             "L-BFGS passes over all rows in every step, which takes long with {rows} of them: the model was trained by Adam"
         ));
     }
-    let (trained, used) = train_on_device(training, &settings, &held.training, host).await?;
+    let spec = &DataSpec {
+        training: by_adam.unwrap_or_else(|| training.clone()),
+        ..spec.clone()
+    };
+    let settings = spec.settings()?;
+    let (trained, used) = train_on_device(&spec.training, &settings, &held.training, host).await?;
     breathe(host).await?;
     let adaptation = adapt(spec, &trained.model, &held, &shots, &rest, &mut notes)?;
     Ok(DataReport {
@@ -91,6 +96,20 @@ async fn report(spec: &DataSpec, host: &impl Host) -> Result<DataReport, Stop> {
         adaptation,
         notes,
     })
+}
+
+/// The same training by Adam, where L-BFGS was asked for and would take long with so many rows.
+fn by_adam(training: &Spec, rows: usize) -> Result<Option<Spec>, LearnerError> {
+    if training.optimiser != Optimiser::Lbfgs || rows <= MOST_FULL_BATCH_ROWS {
+        return Ok(None);
+    }
+    let settings = training.settings()?.with_adam();
+    let draft = Draft {
+        optimiser: settings.optimiser,
+        steps: settings.steps,
+        ..training.clone().into()
+    };
+    Ok(Some(draft.corrected().0))
 }
 
 fn adapt(
@@ -245,4 +264,73 @@ fn describe(
         }
     };
     about.zip(values).map(identified).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        engine::{native::Job, protocol::Work},
+        experiments::dataset::roles::Roles,
+    };
+
+    fn second_order(steps: usize) -> Spec {
+        let draft = Draft {
+            steps,
+            optimiser: Optimiser::Lbfgs,
+            ..Draft::recommended("cartpole", "camel").unwrap()
+        };
+        draft.check().unwrap()
+    }
+
+    #[test]
+    fn adam_gets_many_rows_and_as_many_steps_as_are_allowed() {
+        let few = by_adam(&second_order(3_000), MOST_FULL_BATCH_ROWS);
+        assert_eq!(few, Ok(None));
+        for (steps, expected) in [(3_000, 30_000), (100_000, 200_000)] {
+            let training = second_order(steps);
+            let changed = by_adam(&training, MOST_FULL_BATCH_ROWS + 1);
+            let expected = Draft {
+                steps: expected,
+                optimiser: Optimiser::Adam,
+                ..training.into()
+            };
+            assert_eq!(changed, Ok(Some(expected.check().unwrap())));
+        }
+    }
+
+    /// Four environments y = e x of 8,400 rows, three of which are trained on, without a seventh.
+    fn many_rows() -> Vec<u8> {
+        let row = |k: usize| {
+            let (e, x) = (1 + k % 4, (k as f64).sin());
+            format!("{e},{x},{}\n", e as f64 * x)
+        };
+        let rows: String = (0..33_600).map(row).collect();
+        format!("env,x,y\n{rows}").into_bytes()
+    }
+
+    #[test]
+    fn the_device_is_chosen_for_the_optimiser_that_trains() {
+        let file = many_rows();
+        let outline = Table::read(&file).unwrap().outline();
+        let spec = DataSpec {
+            file: "many.csv".to_owned(),
+            columns: Roles::guess(&outline).check(&outline).unwrap(),
+            held_out: "4".to_owned(),
+            order: Order::Random,
+            shared_part: false,
+            training: second_order(1),
+        };
+        let job = Job::with_file(Work::Dataset(Box::new(spec)), file);
+        let last = job.events.iter().last();
+        let Some(Event::Learned(report)) = last else {
+            panic!("{last:?}")
+        };
+        let report = report.open().unwrap();
+        assert_eq!(report.device.reason, "");
+        let trained = (report.spec.training.optimiser, report.steps);
+        assert_eq!(trained, (Optimiser::Adam, 10));
+        let told = |note: &String| note.contains("by Adam");
+        assert!(report.notes.iter().any(told), "{:?}", report.notes);
+    }
 }

@@ -197,6 +197,7 @@ fn an_answer_is_saved_with_the_training_where_it_is_known() {
     let answer = answer(&spec).unwrap();
     let untold = answer.report(None);
     assert_eq!((untold.seconds, untold.losses.len()), (0.0, 0));
+    assert_eq!(untold.device.name, "cpu");
     let trained = Report {
         seconds: 2.0,
         adaptation: Adaptation::default(),

@@ -1,9 +1,16 @@
 use super::*;
 use crate::{
-    experiments::spec::DeviceChoice,
+    experiments::{
+        cost::Sizes,
+        dataset::roles::Roles,
+        online_run::{self, FACTORS, OnlineSpec},
+        spec::DeviceChoice,
+        view,
+    },
     learners::METHODS,
     random::generator,
     systems::{NAMES, charges::Charges},
+    ui::stage::{Push, push::PERIODS},
 };
 use rand::RngExt as _;
 
@@ -86,6 +93,65 @@ fn mutate(bytes: &mut Vec<u8>, rng: &mut impl rand::Rng) {
     }
 }
 
+/// Views as pages write them.
+const VIEWS: [&str; 7] = [
+    "online_camel-3-2.5 compare_camel.anil",
+    "online=anil,2,8",
+    "sine 8 3",
+    "none",
+    "1000 3 3 10",
+    "roles_eiipt held_cart+6 shots_first",
+    "mass_3 speed_4 paused_1",
+];
+
+/// A view of a page with a few faults, or with none.
+fn damaged_view(rng: &mut impl rand::Rng) -> String {
+    let mut view = VIEWS[rng.random_range(0..VIEWS.len())].as_bytes().to_vec();
+    for _ in 0..rng.random_range(0..4) {
+        mutate(&mut view, rng);
+    }
+    String::from_utf8_lossy(&view).into_owned()
+}
+
+/// Reads a view as each page does. What is taken is allowed; says who has taken something.
+fn taken(text: &str) -> [bool; 4] {
+    let online = |system: &str| {
+        let Some(run) = OnlineSpec::of_view(system, text) else {
+            return false;
+        };
+        let length = online_run::duration(system).unwrap();
+        let known = online_run::METHODS.contains(&&*run.method);
+        let fits = (FACTORS.0..=FACTORS.1).contains(&run.factor);
+        assert!(
+            known && fits && (0.0..=length).contains(&run.time),
+            "{text}: {run:?}"
+        );
+        true
+    };
+    let push = |robot: &str| {
+        let push = Push::read(robot, text);
+        let fits = Push::amplitudes(robot).check(push.amplitude).is_ok();
+        assert!(
+            fits && PERIODS.check(push.period).is_ok(),
+            "{text}: {push:?}"
+        );
+        push != Push::usual(robot)
+    };
+    let sizes = Sizes::read(text);
+    assert_eq!(sizes.and_then(|sizes| Sizes::of_list(sizes.list())), sizes);
+    let word = view::get(text, "roles").unwrap_or_default();
+    let roles = |columns: usize| {
+        let roles = Roles::read(&word, columns);
+        roles.is_some_and(|roles| roles.0.len() == columns && columns > 0)
+    };
+    [
+        ["cartpole", "upkie"].map(online).contains(&true),
+        ["pendulum", "cartpole", "arm"].map(push).contains(&true),
+        sizes.is_some(),
+        (0..9).any(roles),
+    ]
+}
+
 fn random_view(rng: &mut impl rand::Rng) -> String {
     let length = rng.random_range(0..40);
     let letter = |_| char::from(rng.random_range(0x20..0x7f_u8));
@@ -118,8 +184,9 @@ fn every_checked_spec_survives_the_round_trip() {
 
 #[test]
 fn a_hundred_thousand_random_and_mutated_links_never_panic() {
-    let mut rng = generator(1, 0);
+    let (mut rng, mut views) = (generator(1, 0), generator(1, 1));
     let mut complaints = [0, 0];
+    let mut readers = [0; 4];
     for round in 0..100_000 {
         let mut bytes = if round % 2 == 0 {
             let link = Link {
@@ -139,12 +206,17 @@ fn a_hundred_thousand_random_and_mutated_links_never_panic() {
         let of_query = |remark: &&Remark| !remark.0.starts_with("there is no page");
         complaints[round % 2] += remarks.iter().filter(of_query).count();
         assert!(Draft::from(read.spec).check().is_ok());
+        for view in [read.view, damaged_view(&mut views)] {
+            let taken = taken(&view).map(usize::from);
+            readers = std::array::from_fn(|k| readers[k] + taken[k]);
+        }
     }
     // Both kinds get as far as the settings, or they would try nothing.
     assert!(
         complaints.iter().all(|&count| count > 100_000),
         "{complaints:?}"
     );
+    assert!(readers.iter().all(|&count| count > 1_000), "{readers:?}");
 }
 
 #[test]
@@ -250,4 +322,23 @@ fn a_link_stays_short() {
     }
     .write();
     assert_eq!(link, "#/experiments?v=1&system=cartpole&method=camel&run=1");
+}
+
+#[test]
+fn choices_that_are_too_long_are_left_out_and_the_link_says_so() {
+    let long = "x".repeat(LONGEST_VIEW);
+    let choice = |name, value: &str| (name, Some(value.to_owned()));
+    let short = Link::read("#/data?v=1&view=roles_eit+shots_first").0;
+    let cut = short.with_choices(&[choice("roles", &long), choice("held", "b")]);
+    assert_eq!(cut.view, "shots_first held_b cut_1");
+    assert!(cut.is_cut() && !short.is_cut());
+    let (read, remarks) = Link::read(&cut.write());
+    assert_eq!((read, remarks), (cut.clone(), vec![]));
+
+    let whole = cut.with_choices(&[choice("roles", "eit"), ("held", None)]);
+    assert_eq!(whole.view, "shots_first roles_eit");
+    let room = LONGEST_VIEW - " cut_1".len() - "held_".len();
+    let empty = Link::read("#/data").0;
+    let held = |length: usize| empty.with_choices(&[choice("held", &long[..length])]);
+    assert!(!held(room).is_cut() && held(room + 1).is_cut());
 }

@@ -1,7 +1,10 @@
-use std::cell::Cell;
+use std::{cell::Cell, time::Duration};
 
 use super::*;
-use crate::{engine::listener::Listener, systems};
+use crate::{
+    engine::{listener::Listener, pacing::Beating},
+    systems,
+};
 
 fn lost() -> Stop {
     LearnerError::Device("lost".to_owned()).into()
@@ -69,14 +72,15 @@ fn neither_the_cpu_nor_another_error_is_tried_again() {
     assert_eq!((ended, count), (Err(Stop::Cancelled), 1));
 }
 
+fn tasks() -> Vec<Task> {
+    let (system, listener) = (systems::by_name("pendulum").unwrap(), Listener::default());
+    pollster::block_on(make_tasks(system.as_ref(), 0, &listener)).unwrap()
+}
+
 /// What the host heard of a short training, and how that went.
 fn trained(settings: &Settings) -> (Vec<String>, Trained) {
-    let (system, listener) = (systems::by_name("pendulum").unwrap(), Listener::default());
-    let tasks = pollster::block_on(make_tasks(system.as_ref(), 0, &listener));
-    let Ok(tasks) = tasks else {
-        panic!("no tasks");
-    };
-    let trained = pollster::block_on(train(settings, 0, &tasks, &Device::flex(), &listener));
+    let listener = Listener::default();
+    let trained = pollster::block_on(train(settings, 0, &tasks(), &Device::flex(), &listener));
     let Ok(trained) = trained else {
         panic!("no model");
     };
@@ -89,6 +93,23 @@ fn trained(settings: &Settings) -> (Vec<String>, Trained) {
             _ => None,
         });
     (notes.collect(), trained)
+}
+
+/// A host that has heard nothing for no time at all hears of every breath.
+#[test]
+fn others_run_while_a_trained_model_adapts_to_its_tasks() {
+    let (listener, tasks) = (Listener::default(), tasks());
+    let host = Beating::new(&listener, Duration::ZERO);
+    let maml = Settings {
+        steps: 1,
+        batch: 20,
+        ..Settings::new("pendulum", "maml").unwrap()
+    };
+    let trained = pollster::block_on(train(&maml, 0, &tasks, &Device::flex(), &host));
+    assert!(trained.is_ok());
+    let heard = listener.0.into_inner();
+    let breaths = heard.iter().filter(|event| **event == Event::Alive).count();
+    assert!(breaths >= tasks.len(), "{breaths}");
 }
 
 fn settings() -> Settings {

@@ -30,7 +30,7 @@ pub enum SpecError {
         allowed: String,
     },
     /// A number outside its range.
-    #[error("{key} must be between {min} and {max}, but is {value}")]
+    #[error("{key} must be between {min} and {max}, but is {value}", value = readable(.value))]
     Range {
         /// Key in the link.
         key: &'static str,
@@ -85,6 +85,15 @@ pub enum SpecError {
     /// Settings that no learner has.
     #[error("{0}")]
     Settings(String),
+}
+
+/// A number as people write it: in powers of ten where all its digits would fill a line.
+fn readable(value: &f64) -> String {
+    if *value == 0.0 || (1e-6..1e16).contains(&value.abs()) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
 }
 
 impl From<LearnerError> for SpecError {

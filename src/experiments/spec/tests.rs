@@ -34,6 +34,26 @@ fn a_value_out_of_range_is_named() {
 }
 
 #[test]
+fn a_number_far_out_of_range_is_named_in_few_digits() {
+    let said = |value: f64| {
+        let steps = NUMBERS.iter().find(|number| number.key == "steps").unwrap();
+        steps.check(value).unwrap_err().to_string()
+    };
+    for (value, expected) in [
+        (1e300, "1e300"),
+        (-2.5e-9, "-2.5e-9"),
+        (0.0, "0"),
+        (-0.5, "-0.5"),
+        (200001.0, "200001"),
+        (f64::NAN, "NaN"),
+        (f64::INFINITY, "inf"),
+    ] {
+        let expected = format!("steps must be between 1 and 200000, but is {expected}");
+        assert_eq!(said(value), expected);
+    }
+}
+
+#[test]
 fn too_few_shots_and_too_small_a_batch_are_named_before_anything_is_trained() {
     let few = Draft {
         rank: 4,

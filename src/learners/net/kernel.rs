@@ -106,6 +106,8 @@ impl<T: Scalar> Scratch<T> {
     /// y = f(x) with the loaded weights; `kept`, of [`Self::kept_width`] numbers a row, takes the
     /// hidden activations for [`Self::backward`].
     pub fn forward(&mut self, x: &[T], y: &mut [T], kept: Option<&mut [T]>) {
+        #[cfg(test)]
+        self.count_rows(x);
         run(Forward {
             scratch: self,
             x,
@@ -123,6 +125,8 @@ impl<T: Scalar> Scratch<T> {
         dw: Option<&mut [T]>,
         dx: Option<&mut [T]>,
     ) {
+        #[cfg(test)]
+        self.count_rows(x);
         run(Backward {
             scratch: self,
             x,
@@ -131,6 +135,12 @@ impl<T: Scalar> Scratch<T> {
             dw,
             dx,
         });
+    }
+
+    #[cfg(test)]
+    fn count_rows(&self, x: &[T]) {
+        let rows = x.len() / self.layers[0].input;
+        super::store::ROWS_IN_NETS.set(super::store::ROWS_IN_NETS.get() + rows);
     }
 
     /// Adds the derivatives of ⟨ẇ, ∂Φ/∂w⟩ + ⟨ẋ, ∂Φ/∂x⟩ with respect to w, x and dy.

@@ -34,9 +34,9 @@ use thiserror::Error;
 pub(super) use fused::Number;
 pub use kernel::Scratch;
 pub use scalar::Scalar;
-#[cfg(test)]
-pub(super) use store::TIME_IN_NETS;
 pub(super) use store::{Block, with_scratch};
+#[cfg(test)]
+pub(super) use store::{ROWS_IN_NETS, TIME_IN_NETS};
 
 /// A multilayer perceptron d → h₁ → … → o, tanh between the layers, the last layer linear.
 ///

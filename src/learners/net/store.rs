@@ -53,6 +53,8 @@ stored!(f64);
 
 #[cfg(test)]
 thread_local! {
+    /// Rows that this thread has sent through nets, forward or back.
+    pub static ROWS_IN_NETS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
     /// Time that this thread has spent in passes of nets: their products and tanh.
     pub static TIME_IN_NETS: std::cell::Cell<std::time::Duration> = const { std::cell::Cell::new(std::time::Duration::ZERO) };
 }

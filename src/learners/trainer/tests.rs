@@ -1,6 +1,7 @@
 //! Training from tasks to models, on the CPU.
 
 use std::{
+    cell::Cell,
     future::Future,
     pin::pin,
     sync::Arc,
@@ -11,7 +12,10 @@ use std::{
 use rand::RngExt as _;
 
 use super::*;
-use crate::{learners::net::TIME_IN_NETS, systems::Samples};
+use crate::{
+    learners::net::{ROWS_IN_NETS, TIME_IN_NETS},
+    systems::Samples,
+};
 
 /// The value of a future that never waits, as on the CPU.
 fn now<T>(future: impl Future<Output = T>) -> T {
@@ -138,6 +142,80 @@ fn divergence_restarts_once_with_a_smaller_rate_and_says_so() {
     assert!(matches!(error, LearnerError::Diverged { .. }), "{error}");
 }
 
+/// What was shortened before the restart says nothing of the second attempt.
+#[test]
+fn a_restart_has_the_whole_schedule_again() {
+    let tasks = tasks(&PARAMETERS, true);
+    let settings = Settings {
+        learning_rate: 1e-7,
+        ..settings("camel")
+    };
+    let mut trainer = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap();
+    while trainer.notices.is_empty() {
+        (0..20).for_each(|_| trainer.step().unwrap());
+        now(trainer.loss()).unwrap();
+    }
+    assert!(trainer.progress().steps < settings.steps / 2);
+    trainer.parameters = trainer.parameters.clone().mul_scalar(f64::NAN);
+    trainer.step().unwrap();
+    now(trainer.loss()).unwrap();
+    let progress = trainer.progress();
+    assert_eq!((progress.step, progress.steps), (0, settings.steps));
+}
+
+#[test]
+fn the_second_order_option_is_not_said_to_have_tried_a_smaller_rate() {
+    let tasks = tasks(&PARAMETERS, true);
+    let settings = Settings {
+        optimiser: Optimiser::Lbfgs,
+        ..settings("camel")
+    };
+    let mut trainer = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap();
+    let place = (&trainer.device, trainer.precision);
+    let nothing = Tensor::from_data([f64::NAN], place);
+    trainer.errors.add(nothing);
+    let said = now(trainer.loss()).unwrap_err().to_string();
+    assert!(said.contains("L-BFGS") && !said.contains("again"), "{said}");
+}
+
+/// Rows that pass through nets, forward and back, in a step of so many tasks on the same inputs.
+fn rows_of_a_step(method: &str, count: usize) -> usize {
+    let parameters: Vec<_> = (0..count).map(|t| [1.0 + t as f64, 1.0]).collect();
+    let tasks = tasks(&parameters, true);
+    let mut trainer = Trainer::new(&settings(method), &tasks, 1, &Device::flex()).unwrap();
+    ROWS_IN_NETS.set(0);
+    trainer.step().unwrap();
+    ROWS_IN_NETS.get()
+}
+
+#[test]
+fn inputs_that_all_tasks_share_are_evaluated_once() {
+    for method in ["camel", "anil", "r2d2"] {
+        let once = 2 * settings(method).batch;
+        let rows = [5, 40].map(|tasks| rows_of_a_step(method, tasks));
+        assert_eq!(rows, [once; 2], "{method}");
+    }
+}
+
+#[test]
+fn others_run_between_the_tasks_of_a_snapshot_and_can_end_it() {
+    let tasks = tasks(&PARAMETERS, false);
+    let trainer = Trainer::new(&settings("maml"), &tasks, 1, &Device::flex()).unwrap();
+    let breaths = Cell::new(0);
+    let breathe_until = async |last: usize| {
+        breaths.set(breaths.get() + 1);
+        match breaths.get() == last {
+            true => Err(LearnerError::Device("enough".to_owned())),
+            false => Ok(()),
+        }
+    };
+    let ended = now(trainer.snapshot_with(async || breathe_until(3).await));
+    assert!(ended.is_err() && breaths.get() == 3, "{}", breaths.get());
+    breaths.set(0);
+    now(trainer.snapshot_with(async || breathe_until(usize::MAX).await)).unwrap();
+    assert_eq!(breaths.get(), tasks.len());
+}
+
 /// η_k = η (1 + cos(π k / K)) / 2.
 #[test]
 fn the_learning_rate_falls_as_a_cosine_from_the_setting_to_zero() {
@@ -183,9 +261,13 @@ fn a_plateau_shortens_the_schedule() {
         ..settings("camel")
     };
     let mut trainer = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap();
-    now(trainer.run(20, |_| {})).unwrap();
+    let mut seen = vec![trainer.progress()];
+    now(trainer.run(20, |progress| seen.push(progress.clone()))).unwrap();
+    assert_eq!(seen[0].steps, settings.steps);
+    assert!(seen.iter().all(|p| p.step <= p.steps), "{seen:?}");
     let progress = trainer.progress();
     assert!(progress.step < settings.steps / 2, "{progress:?}");
+    assert_eq!(progress.steps, progress.step);
     assert_eq!(progress.notices.len(), 1);
 }
 
@@ -320,7 +402,7 @@ fn speed_of_a_training_step() {
         })
         .collect();
     for method in super::super::METHODS.iter().filter(|m| !m.zero_shot) {
-        let settings = Settings::new("cartpole", method.name).unwrap();
+        let settings = Settings::new("cartpole", method.name).unwrap().with_adam();
         let mut trainer = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap();
         let (step, in_nets) = least_milliseconds(|| trainer.step().unwrap());
         println!(
