@@ -2,10 +2,23 @@
 // visits without a network.
 const mark = `?build=${document.querySelector("meta[name=build]")?.content ?? ""}`;
 const simd = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11]);
+// Says something where the page begins, or over the page once it is there.
 const say = (text) => {
-  const place = document.getElementById("boot");
+  let place = document.getElementById("boot");
+  if (!place) {
+    place = document.createElement("p");
+    place.id = "boot";
+    place.className = "notice--over";
+    document.body.append(place);
+  }
+  place.setAttribute("role", "alert");
+  place.classList.add("notice", "notice--error");
   place.textContent = text;
-  place.className = "notice notice--error";
+};
+
+// A program that has failed does not go on.
+const checkStopped = (error) => {
+  if (error instanceof WebAssembly.RuntimeError) say("This page has stopped because of an error of ours. Reload it; your last results are kept.");
 };
 
 // Registers the service worker. The page hears "update-available" when a newer build waits, and says
@@ -25,18 +38,22 @@ const keep = async () => {
   });
 };
 
-const run = async (name) => {
-  const { default: start } = await import(`./${name}.js${mark}`);
+// A browser remembers under which address a script has failed to load: `again` makes another one.
+const run = async (name, again = "") => {
+  const { default: start } = await import(`./${name}.js${mark}${again}`);
   await start({ module_or_path: new URL(`./${name}_bg.wasm${mark}`, import.meta.url) });
 };
 
 // The pages that are a program of their own: see src/ui/more.rs.
 let more;
+let tries = 0;
 addEventListener("more-wanted", () => {
-  more ??= run("more").then(
+  more ??= run("more", tries ? `&try=${tries}` : "").then(
     () => dispatchEvent(new Event("more-ready")),
-    () => {
+    (error) => {
       more = undefined;
+      tries += 1;
+      checkStopped(error);
       dispatchEvent(new Event("more-failed"));
     },
   );
@@ -45,6 +62,8 @@ addEventListener("more-wanted", () => {
 if (typeof WebAssembly !== "object" || !WebAssembly.validate(simd)) {
   say("This browser cannot run WebAssembly with SIMD, which the simulations need. Chrome, Edge, Firefox and Safari of 2023 or later can.");
 } else {
+  addEventListener("error", (event) => checkStopped(event.error));
+  addEventListener("unhandledrejection", (event) => checkStopped(event.reason));
   try {
     await run("app");
     performance.mark("interactive");

@@ -124,7 +124,8 @@ impl FieldChart {
         }
     }
 
-    pub(super) fn describe(&self) -> String {
+    /// The map in words.
+    pub fn describe(&self) -> String {
         let [low, high] = self.domain;
         let finite = self.values.iter().copied().filter(|v| v.is_finite());
         let (min, max) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| {
@@ -135,8 +136,12 @@ impl FieldChart {
         } else {
             format!("values from {} to {}", short(min), short(max))
         };
+        let measured = match self.points.len() {
+            0 => String::new(),
+            count => format!(", {count} measured points"),
+        };
         format!(
-            "Field map: {}. {} over x from {} to {} and y from {} to {} {}: {range}; {} field lines, {} measured points.",
+            "Field map: {}. {} over x from {} to {} and y from {} to {} {}: {range}; {} field lines{measured}.",
             self.title,
             self.quantity.title(),
             short(low[0]),
@@ -145,7 +150,6 @@ impl FieldChart {
             short(high[1]),
             self.length_unit,
             self.lines.len(),
-            self.points.len(),
         )
     }
 

@@ -2,6 +2,45 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The narrow space between groups of digits.
+const GAP: char = '\u{202f}';
+
+/// What LaTeX calls the symbols that it does not read as they are.
+const SYMBOLS: [(char, &str); 25] = [
+    ('±', r"\pm"),
+    ('−', "-"),
+    ('×', r"\times"),
+    ('∞', r"\infty"),
+    ('≈', r"\approx"),
+    ('≥', r"\geq"),
+    ('∇', r"\nabla"),
+    ('ℓ', r"\ell"),
+    ('‖', r"\|"),
+    ('′', "'"),
+    ('²', "^2"),
+    ('⁴', "^4"),
+    ('ⁿ', "^n"),
+    ('α', r"\alpha"),
+    ('ε', r"\varepsilon"),
+    ('θ', r"\theta"),
+    ('λ', r"\lambda"),
+    ('ξ', r"\xi"),
+    ('π', r"\pi"),
+    ('σ', r"\sigma"),
+    ('φ', r"\varphi"),
+    ('ω', r"\omega"),
+    ('Θ', r"\Theta"),
+    ('Σ', r"\Sigma"),
+    ('→', r"\to"),
+];
+
+/// What LaTeX calls the marks that stand over a letter.
+const ACCENTS: [(char, &str); 3] = [
+    ('\u{304}', r"\bar"),
+    ('\u{307}', r"\dot"),
+    ('\u{308}', r"\ddot"),
+];
+
 /// A table: one heading a column, one text a cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
@@ -31,7 +70,8 @@ impl Table {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// Comma-separated values as in RFC 4180, with `\n` between rows.
+    /// Comma-separated values as in RFC 4180, with `\n` between rows and numbers as programs read
+    /// them.
     pub fn to_csv(&self) -> String {
         let line = |cells: &[String]| {
             let cells: Vec<String> = cells.iter().map(|c| csv_cell(c)).collect();
@@ -48,7 +88,8 @@ impl Table {
         let line = |cells: &[String]| {
             let cells: Vec<String> = cells
                 .iter()
-                .map(|c| c.replace('|', "\\|").replace(['\n', '\r'], " "))
+                .map(|c| c.replace(GAP, "").replace('|', "\\|"))
+                .map(|c| c.replace(['\n', '\r'], " "))
                 .collect();
             format!("| {} |\n", cells.join(" | "))
         };
@@ -96,38 +137,45 @@ impl Table {
 }
 
 fn csv_cell(text: &str) -> String {
+    let text = text.replace(GAP, "").replace('−', "-");
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
-        text.to_owned()
+        text
     }
 }
 
+/// Dots and bars stand over the letter before them.
 fn latex_cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' | '%' | '$' | '#' | '_' | '{' | '}' => {
-                out.push('\\');
-                out.push(c);
-            }
-            '\\' => out.push_str("\\textbackslash{}"),
-            '~' => out.push_str("\\textasciitilde{}"),
-            '^' => out.push_str("\\textasciicircum{}"),
-            '±' => out.push_str("$\\pm$"),
-            '−' => out.push_str("$-$"),
-            '×' => out.push_str("$\\times$"),
-            '∞' => out.push_str("$\\infty$"),
-            'φ' => out.push_str("$\\varphi$"),
-            'ω' => out.push_str("$\\omega$"),
-            'σ' => out.push_str("$\\sigma$"),
-            'ε' => out.push_str("$\\varepsilon$"),
-            '²' => out.push_str("$^2$"),
-            '\n' | '\r' => out.push(' '),
-            other => out.push(other),
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let mut piece = latex_char(c);
+        while let Some(accent) = rest.peek().and_then(|&mark| named(&ACCENTS, mark)) {
+            piece = format!("${accent}{{{}}}$", piece.trim_matches('$'));
+            rest.next();
         }
+        out += &piece;
     }
     out
+}
+
+fn latex_char(c: char) -> String {
+    match c {
+        '&' | '%' | '$' | '#' | '_' | '{' | '}' => format!("\\{c}"),
+        '\\' => r"\textbackslash{}".to_owned(),
+        '~' => r"\textasciitilde{}".to_owned(),
+        '^' => r"\textasciicircum{}".to_owned(),
+        GAP => r"\,".to_owned(),
+        '\n' | '\r' => " ".to_owned(),
+        '₀'..='₉' => format!("$_{}$", c as u32 - '₀' as u32),
+        _ => named(&SYMBOLS, c).map_or_else(|| c.to_string(), |name| format!("${name}$")),
+    }
+}
+
+fn named(names: &[(char, &'static str)], c: char) -> Option<&'static str> {
+    let found = names.iter().find(|(symbol, _)| *symbol == c);
+    found.map(|(_, name)| *name)
 }
 
 #[cfg(test)]
@@ -147,7 +195,16 @@ mod tests {
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         assert_eq!(reader.headers().unwrap(), vec!["method", "error, 5 shots"]);
         let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-        assert_eq!(rows[1], vec!["a \"quoted\" | name_1", "−3"]);
+        assert_eq!(rows[1], vec!["a \"quoted\" | name_1", "-3"]);
+    }
+
+    #[test]
+    fn groups_of_digits_are_apart_only_where_people_read_them() {
+        let mut table = Table::new("Sizes", ["size"]);
+        table.push(["1\u{202f}030"]);
+        assert_eq!(table.to_csv(), "size\n1030\n");
+        assert!(table.to_markdown().contains("| 1030 |"));
+        assert!(table.to_latex().contains(r"1\,030 \\"));
     }
 
     #[test]
@@ -166,5 +223,25 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("{lr}"), "{text}");
+    }
+
+    #[test]
+    fn marks_stand_over_their_letter_in_latex() {
+        assert_eq!(
+            latex_cell("q\u{304}\u{307} − θ\u{308}₁"),
+            r"$\dot{\bar{q}}$ $-$ $\ddot{\theta}$$_1$"
+        );
+    }
+
+    #[test]
+    fn latex_knows_every_symbol_of_the_costs_and_the_differences() {
+        use crate::experiments::cost::{Sizes, costs};
+        let differences = include_str!("../../public/differences.json");
+        let costs = costs(Sizes::default()).map(|cost| cost.meta.to_owned() + cost.rule);
+        // What LaTeX reads as it is.
+        let plain = |c: char| c.is_ascii() || "…–“”·µûöü".contains(c);
+        for c in latex_cell(&(differences.to_owned() + &costs.concat())).chars() {
+            assert!(plain(c), "{c} is unknown to LaTeX");
+        }
     }
 }

@@ -22,7 +22,7 @@ use crate::experiments::{
 /// The whole site.
 #[component]
 pub fn App() -> impl IntoView {
-    let route = Route::follow();
+    let route = Route::keep();
     provide_context(route);
     let session = Session::new();
     provide_context(session);
@@ -121,29 +121,33 @@ fn SharePanel() -> impl IntoView {
             ..link
         })
     };
+    let missing = move || {
+        let link = route.link();
+        let of_file = match link.page {
+            Page::Data => " Your file is not in it: send it along.",
+            _ => "",
+        };
+        let of_choices = match link.is_cut() {
+            true => " Some choices are too long for a link and are not in it.",
+            false => "",
+        };
+        [of_file, of_choices].concat()
+    };
     view! {
-        <p class="small muted">"The link holds what is set on this page, and nothing of yours is sent anywhere."</p>
+        <p class="small muted">"The link holds what is set on this page, and nothing of yours is sent anywhere." {missing}</p>
         <ShareBox link=Signal::derive(address) at_once=true />
     }
     .into_any()
 }
 
-/// A link of the navigation. It keeps the experiment that the visitor has set up.
+/// A link of the navigation. It keeps what the visitor has set up.
 #[component]
 fn PageLink(
     /// Where it leads.
     page: Page,
 ) -> impl IntoView {
     let route = expect_context::<Route>();
-    let address = move || {
-        Link {
-            page,
-            run: false,
-            view: String::new(),
-            ..route.link()
-        }
-        .write()
-    };
+    let address = move || route.way_to(page).write();
     // A page that is not listed belongs to the one that leads to it.
     let current = move || {
         let here = match route.page() {

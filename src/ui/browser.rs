@@ -7,6 +7,7 @@ use std::{
 
 use gloo::{
     events::{EventListener, EventListenerOptions},
+    file::{Blob, ObjectUrl, futures::read_as_bytes},
     render::{AnimationFrame, request_animation_frame},
     timers::callback::Timeout,
 };
@@ -14,10 +15,10 @@ use js_sys::{Array, Reflect, Uint8Array};
 use leptos::{html::Canvas, prelude::*};
 use wasm_bindgen::{JsCast as _, closure::Closure, prelude::wasm_bindgen};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{
-    Blob, BlobPropertyBag, Element, File, HtmlAnchorElement, HtmlCanvasElement, MediaQueryList,
-    Response, Url,
-};
+use web_sys::{Element, File, HtmlAnchorElement, HtmlCanvasElement, MediaQueryList, Response};
+
+/// Largest file that the page reads [bytes]; what it saves is smaller.
+const MOST_BYTES: u64 = 20_000_000;
 
 #[wasm_bindgen]
 extern "C" {
@@ -35,7 +36,7 @@ extern "C" {
 }
 
 /// Keeps a value alive for as long as the component that asks for it.
-fn keep<T: 'static>(value: T) {
+pub fn keep<T: 'static>(value: T) {
     StoredValue::new_local(value);
 }
 
@@ -199,12 +200,7 @@ fn next_frame(
 
 /// Saves bytes as a file of the visitor. Nothing leaves the browser.
 pub fn save(name: &str, kind: &str, bytes: &[u8]) {
-    let options = BlobPropertyBag::new();
-    options.set_type(kind);
-    let parts = Array::of1(&Uint8Array::from(bytes));
-    if let Ok(blob) = Blob::new_with_u8_array_sequence_and_options(&parts, &options) {
-        save_blob(name, &blob);
-    }
+    save_url(name, Blob::new_with_options(bytes, Some(kind)).into());
 }
 
 /// Saves text as a file of the visitor.
@@ -215,19 +211,16 @@ pub fn save_text(name: &str, kind: &str, text: &str) {
 /// Saves a canvas as a PNG file of the visitor.
 pub fn save_png(name: &str, canvas: &HtmlCanvasElement) {
     let name = name.to_owned();
-    let callback = Closure::once_into_js(move |blob: Option<Blob>| {
+    let callback = Closure::once_into_js(move |blob: Option<web_sys::Blob>| {
         if let Some(blob) = blob {
-            save_blob(&name, &blob);
+            save_url(&name, Blob::from(blob).into());
         }
     });
     // Fails only for pictures from other sites, and there are none.
     let _ = canvas.to_blob(callback.unchecked_ref());
 }
 
-fn save_blob(name: &str, blob: &Blob) {
-    let Ok(url) = Url::create_object_url_with_blob(blob) else {
-        return;
-    };
+fn save_url(name: &str, url: ObjectUrl) {
     let link = web_sys::window()
         .and_then(|window| window.document())
         .and_then(|document| document.create_element("a").ok())
@@ -238,7 +231,7 @@ fn save_blob(name: &str, blob: &Blob) {
         link.click();
     }
     // The download has its own hold on the data by then.
-    Timeout::new(10_000, move || drop(Url::revoke_object_url(&url))).forget();
+    Timeout::new(10_000, move || drop(url)).forget();
 }
 
 /// A file made of text, as if the visitor had chosen it.
@@ -249,16 +242,22 @@ pub fn file(name: &str, text: &str) -> Option<File> {
 
 /// The text of a file of the visitor.
 pub async fn read_text(file: &File) -> Result<String, String> {
-    let text = JsFuture::from(file.text()).await;
-    text.ok()
-        .and_then(|text| text.as_string())
-        .ok_or_else(|| "the browser could not read it".to_owned())
+    let bytes = read_bytes(file).await?;
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
 
 /// The bytes of a file of the visitor.
 pub async fn read_bytes(file: &File) -> Result<Vec<u8>, String> {
-    let buffer = JsFuture::from(file.array_buffer()).await;
-    let bytes = buffer.map(|buffer| Uint8Array::new(&buffer).to_vec());
+    let file = Blob::from(file.clone());
+    if file.size() > MOST_BYTES {
+        return Err(format!(
+            "the file may have at most {} MB, but has {:.0} MB",
+            MOST_BYTES / 1_000_000,
+            file.size() as f64 / 1e6
+        ));
+    }
+    let bytes = read_as_bytes(&file).await;
     bytes.map_err(|_| "the browser could not read it".to_owned())
 }
 

@@ -33,6 +33,10 @@ pub struct DataSession {
     pub run: Run,
     /// Name of the file; empty without one.
     pub file: RwSignal<String>,
+    /// The file itself, for when the engine could not read the next one.
+    kept: StoredValue<Option<File>, LocalStorage>,
+    /// Name of the file that is being read; empty without one.
+    pub reading: RwSignal<String>,
     /// What is in the file, once it is read.
     pub outline: RwSignal<Option<Outline>>,
     /// Time that reading took, until the columns could be shown [s].
@@ -51,8 +55,6 @@ pub struct DataSession {
     pub problem: RwSignal<String>,
     /// What was found.
     pub report: RwSignal<Option<DataReport>>,
-    /// Why it could not be kept for the next visit; empty if it could.
-    pub not_kept: RwSignal<String>,
 }
 
 /// Name under which results are kept.
@@ -65,6 +67,8 @@ impl DataSession {
             route,
             run: Run::new(),
             file: RwSignal::default(),
+            kept: StoredValue::new_local(None),
+            reading: RwSignal::default(),
             outline: RwSignal::default(),
             read_in: RwSignal::default(),
             begun: StoredValue::default(),
@@ -74,40 +78,41 @@ impl DataSession {
             shared_part: RwSignal::new(true),
             problem: RwSignal::default(),
             report: RwSignal::default(),
-            not_kept: RwSignal::default(),
         }
     }
 
     /// A session with the results of the last visit, which keeps new ones for the next.
     pub fn follow(route: Route) -> Self {
         let session = Self::new(route);
-        if let Some(report) = keeper::kept(KEPT) {
-            session.show(report);
+        if let Some(saved) = keeper::kept(KEPT) {
+            session.show(saved.report);
         }
         Effect::new(move || {
-            let kept = session
-                .report
-                .with(|report| keeper::keep(KEPT, report.as_ref()));
             session
-                .not_kept
-                .set(kept.err().unwrap_or_default().to_owned());
+                .report
+                .with(|report| keeper::keep(KEPT, report.as_ref(), &[]));
         });
         EventListener::new(&window(), FORGET, move |_| session.forget()).forget();
         session
     }
 
-    /// Reads a file instead of the one that is there: data, or saved results.
+    /// Reads a file, data or saved results. What is there stays until the file has proved good.
     pub fn open(self, file: &File) {
-        self.forget_file();
-        if file.name().ends_with(".json") {
-            return self.open_results(file.clone());
+        self.problem.set(String::new());
+        if self.run.status.with_untracked(Status::is_active) {
+            return self.refuse(file, "a training runs; wait for its end or cancel it first");
         }
-        self.file.set(file.name());
+        let file = file.clone();
+        if file.name().ends_with(".json") {
+            return self.open_results(file);
+        }
+        self.reading.set(file.name());
         self.begun.set_value(browser::now());
-        self.run.offer((**file).clone());
+        self.run.offer((*file).clone());
+        let hear = move |event| self.hear_of_file(&file, event);
         self.run
-            .begin(Work::Outline, move |event| self.hear_of_file(event));
-        self.run.preparing.set(format!("reading {}", file.name()));
+            .engine
+            .with_value(|engine| engine.start(Work::Outline, hear));
     }
 
     fn open_results(self, file: File) {
@@ -116,15 +121,20 @@ impl DataSession {
             let saved = text.and_then(|text| saved::read(&text).map_err(|e| e.to_string()));
             match saved {
                 Ok(saved) => {
+                    self.forget_file();
                     self.run.forget();
                     self.run.weights.set(saved.weights.0);
                     self.show(saved.report);
                 }
-                Err(why) => self
-                    .problem
-                    .set(format!("{} was not opened: {why}", file.name())),
+                Err(why) => self.refuse(&file, &why),
             }
         });
+    }
+
+    /// Says why a file was not opened.
+    fn refuse(self, file: &File, why: &str) {
+        self.problem
+            .set(format!("{} was not opened: {why}", file.name()));
     }
 
     /// What the visitor has chosen, for the view of a link; nothing where it is what the page would
@@ -235,6 +245,8 @@ impl DataSession {
 
     fn forget_file(self) {
         self.file.set(String::new());
+        self.kept.set_value(None);
+        self.reading.set(String::new());
         self.outline.set(None);
         self.problem.set(String::new());
         self.report.set(None);
@@ -250,26 +262,37 @@ impl DataSession {
         self.held_out.set(last.unwrap_or_default());
     }
 
-    fn hear_of_file(self, event: Event) {
+    fn hear_of_file(self, file: &File, event: Event) {
         match event {
             Event::Outline(outline) => match outline.open() {
-                Ok(outline) => {
-                    self.run.forget();
-                    self.read_in
-                        .set(1e-3 * (browser::now() - self.begun.get_value()));
-                    self.roles.set(Roles::guess(&outline));
-                    self.outline.set(Some(outline.clone()));
-                    self.choose(&outline, &self.route.link_untracked().view);
-                }
-                Err(problem) => self.hear_of_file(Event::Failed(problem)),
+                Ok(outline) => self.take_in(file, outline),
+                Err(problem) => self.keep_file(file, &problem),
             },
-            Event::Failed(message) => {
-                self.run.forget();
-                self.problem.set(message);
-            }
-            Event::Cancelled => self.run.forget(),
+            Event::Failed(problem) => self.keep_file(file, &problem),
             _ => {}
         }
+    }
+
+    /// Goes over to a file that could be read.
+    fn take_in(self, file: &File, outline: Outline) {
+        self.forget_file();
+        self.run.forget();
+        self.file.set(file.name());
+        self.kept.set_value(Some(file.clone()));
+        self.read_in
+            .set(1e-3 * (browser::now() - self.begun.get_value()));
+        self.roles.set(Roles::guess(&outline));
+        self.outline.set(Some(outline.clone()));
+        self.choose(&outline, &self.route.link_untracked().view);
+    }
+
+    /// Stays with the file that is there, since another one could not be read.
+    fn keep_file(self, other: &File, why: &str) {
+        self.reading.set(String::new());
+        if let Some(file) = self.kept.get_value() {
+            self.run.offer((*file).clone());
+        }
+        self.refuse(other, why);
     }
 
     fn hear(self, event: Event) {

@@ -5,8 +5,24 @@ use crate::{
         self, Axis, BarChart, BarSeries, Chart, Hue, Level, LineChart, ScatterChart, Series, Table,
         number,
     },
-    experiments::report::{Adaptation, Conditioning, Identified, Motion},
+    experiments::{
+        compare::method_title,
+        report::{Adaptation, Conditioning, Identified, Motion},
+    },
 };
+
+/// What a method or controller is called on the page.
+pub fn title(name: &str) -> String {
+    match name {
+        "analytic" => "textbook".to_owned(),
+        _ => method_title(name),
+    }
+}
+
+/// A curve or cloud of a method, in its colour.
+fn series(name: &str, points: Vec<[f64; 2]>) -> Series {
+    Series::new(title(name), Hue::of_method(name), points)
+}
 
 /// The loss of a run over its steps.
 pub fn loss_chart(method: &str, losses: &[(usize, f64)]) -> Chart {
@@ -14,10 +30,7 @@ pub fn loss_chart(method: &str, losses: &[(usize, f64)]) -> Chart {
         .iter()
         .map(|&(step, loss)| [step as f64, loss])
         .collect();
-    charts::loss_chart(
-        "Training loss",
-        vec![Series::new(method, Hue::of_method(method), points)],
-    )
+    charts::loss_chart("Training loss", vec![series(method, points)])
 }
 
 /// Predicted against true targets.
@@ -32,7 +45,7 @@ pub fn prediction_chart(method: &str, adaptation: &Adaptation) -> Chart {
         title: "Predictions on samples that were not used".to_owned(),
         x: Axis::linear(format!("true {symbol}"), unit.clone()),
         y: Axis::linear(format!("predicted {symbol}"), unit.clone()),
-        series: vec![Series::new(method, Hue::of_method(method), points)],
+        series: vec![series(method, points)],
         diagonal: true,
         ..ScatterChart::default()
     })
@@ -43,16 +56,16 @@ pub fn tracking_chart(method: &str, motion: &Motion) -> Chart {
     let line = |name: &str, errors: &[f64]| {
         let point = |(step, &error): (usize, &f64)| [(step + 1) as f64 * motion.dt, error];
         let points = errors.iter().enumerate().map(point).collect();
-        Series::new(name, Hue::of_method(name), points)
+        series(name, points)
     };
     let others = motion.compared.iter();
-    let mut series = vec![line(method, &motion.errors)];
-    series.extend(others.map(|(name, errors)| line(name, errors)));
+    let mut lines = vec![line(method, &motion.errors)];
+    lines.extend(others.map(|(name, errors)| line(name, errors)));
     Chart::Lines(LineChart {
         title: "Distance between the tip and its reference".to_owned(),
         x: Axis::linear("time", "s"),
         y: Axis::linear("distance", "m"),
-        series,
+        series: lines,
         ..LineChart::default()
     })
 }
@@ -89,7 +102,7 @@ pub fn identified_chart(method: &str, identified: &[Identified]) -> Chart {
         y: Axis::linear("identified / true", ""),
         categories: shown().map(|found| found.symbol.clone()).collect(),
         series: vec![BarSeries {
-            name: method.to_owned(),
+            name: title(method),
             hue: Hue::of_method(method),
             values: relative(|found| found.estimate),
             errors: errors.into_iter().map(f64::abs).collect(),

@@ -48,15 +48,14 @@ impl Measuring {
         };
         Effect::new(move || {
             let sheet = measuring.sheet.get();
-            // What is lost can be measured again with one press of a button.
-            let _ = keeper::keep_json(KEPT, (!sheet.measured.is_empty()).then_some(&sheet));
+            keeper::keep_json(KEPT, (!sheet.measured.is_empty()).then_some(&sheet));
         });
         EventListener::new(&window(), FORGET, move |_| measuring.forget()).forget();
         measuring
     }
 
     fn forget(self) {
-        self.cancel();
+        self.engine.with_value(Engine::close);
         self.status.set(Status::Idle);
         self.device.set(None);
         self.sheet.set(Sheet::default());

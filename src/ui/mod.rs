@@ -7,6 +7,7 @@ pub mod canvas;
 pub mod entry;
 pub mod figures;
 pub mod stage;
+pub mod views;
 
 #[cfg(target_arch = "wasm32")]
 pub mod app;
@@ -47,8 +48,9 @@ pub mod text_file;
 #[cfg(target_arch = "wasm32")]
 pub fn start() {
     console_error_panic_hook::set_once();
+    leptos::mount::mount_to_body(app::App);
+    // Until the site is there, this is where the page says why it is not.
     if let Some(boot) = leptos::prelude::document().get_element_by_id("boot") {
         boot.remove();
     }
-    leptos::mount::mount_to_body(app::App);
 }

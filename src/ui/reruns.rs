@@ -45,8 +45,6 @@ pub struct Reruns {
     pub entries: RwSignal<Vec<Entry>>,
     /// What they found.
     pub records: RwSignal<Vec<Record>>,
-    /// Why it could not be kept for the next visit; empty if it could.
-    pub not_kept: RwSignal<String>,
 }
 
 impl Reruns {
@@ -57,13 +55,10 @@ impl Reruns {
             engines: StoredValue::new_local(Vec::new()),
             entries: RwSignal::default(),
             records: RwSignal::new(kept.unwrap_or_default()),
-            not_kept: RwSignal::default(),
         };
         Effect::new(move || {
             let records = reruns.records.get();
-            let outcome = keeper::keep_json(KEPT, (!records.is_empty()).then_some(&records));
-            let problem = outcome.err().unwrap_or_default();
-            reruns.not_kept.set(problem.to_owned());
+            keeper::keep_json(KEPT, (!records.is_empty()).then_some(&records));
         });
         EventListener::new(&window(), FORGET, move |_| reruns.forget()).forget();
         reruns
@@ -71,7 +66,7 @@ impl Reruns {
 
     /// Stops everything and forgets what was found.
     fn forget(self) {
-        self.cancel();
+        self.close();
         self.entries.update(Vec::clear);
         self.records.update(Vec::clear);
     }
@@ -145,11 +140,16 @@ impl Reruns {
             .entries
             .with_untracked(|e| e.iter().any(|(_, s)| is_active(s)))
         {
-            self.engines.update_value(|engines| {
-                engines.iter().for_each(Engine::close);
-                engines.clear();
-            });
+            self.close();
         }
+    }
+
+    /// Ends the workers. Nothing is heard of them any more.
+    fn close(self) {
+        self.engines.update_value(|engines| {
+            engines.iter().for_each(Engine::close);
+            engines.clear();
+        });
     }
 
     fn next(self) -> Option<usize> {

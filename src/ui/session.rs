@@ -4,7 +4,10 @@ use leptos::prelude::*;
 
 use super::run::{Run, Status};
 use crate::{
-    engine::protocol::{Event, Work},
+    engine::{
+        client::Engine,
+        protocol::{Event, Work},
+    },
     experiments::{
         explore::{Answer, Origin},
         report::Report,
@@ -29,16 +32,26 @@ pub struct Session {
     pub answer: RwSignal<Option<Answer>>,
     /// Why it says nothing; empty if it does.
     pub no_answer: RwSignal<String>,
-    /// Models that the page has: what each was trained for, and the bytes of its safetensors file.
-    models: StoredValue<Vec<(Spec, Vec<u8>)>>,
+    /// Models that the page has.
+    models: StoredValue<Vec<Held>>,
     /// A result from elsewhere that came without its model.
     opened: StoredValue<Option<Answer>>,
     /// Asked while another question was under way.
     waiting: StoredValue<Option<Spec>>,
     /// How often the past was forgotten; what was asked before that is no longer heard.
     forgotten: StoredValue<u32>,
-    /// What the model of an earlier visit was trained for; the engine gets it with the first question.
-    earlier: StoredValue<Option<Spec>>,
+}
+
+/// A model that the page has.
+#[derive(Clone)]
+struct Held {
+    /// What it was trained for.
+    spec: Spec,
+    /// Its safetensors file.
+    bytes: Vec<u8>,
+    origin: Origin,
+    /// The engine's worker that has it, too; another one gets it with the first question.
+    worker: Option<u32>,
 }
 
 impl Session {
@@ -55,7 +68,6 @@ impl Session {
             opened: StoredValue::default(),
             waiting: StoredValue::default(),
             forgotten: StoredValue::default(),
-            earlier: StoredValue::default(),
         }
     }
 
@@ -101,31 +113,43 @@ impl Session {
         };
         if weights.is_empty() {
             self.opened.set_value(Some(answer.clone()));
-        } else if origin == Origin::Trained {
-            self.earlier.set_value(Some(report.spec.clone()));
         }
-        self.remember(&report, weights.clone());
+        // The engine has the model of a file, but not that of an earlier visit.
+        let worker = match origin {
+            Origin::File => self.worker(),
+            _ => None,
+        };
+        self.remember(&report, weights.clone(), origin, worker);
         self.run.weights.set(weights);
         self.answer.set(Some(answer));
         self.report.set(Some(report));
     }
 
     /// Lists a result, and holds its model.
-    fn remember(self, report: &Report, weights: Vec<u8>) {
+    fn remember(self, report: &Report, bytes: Vec<u8>, origin: Origin, worker: Option<u32>) {
         self.runs.update(|runs| {
             runs.retain(|other| other.spec != report.spec);
             runs.push(report.clone());
         });
-        self.hold(&report.spec, weights);
+        self.hold(Held {
+            spec: report.spec.clone(),
+            bytes,
+            origin,
+            worker,
+        });
     }
 
-    fn hold(self, spec: &Spec, weights: Vec<u8>) {
+    fn hold(self, new: Held) {
         self.models.update_value(|models| {
-            models.retain(|(other, _)| !spec.trains_like(other));
-            if !weights.is_empty() {
-                models.push((spec.clone(), weights));
+            models.retain(|old| !new.spec.trains_like(&old.spec));
+            if !new.bytes.is_empty() {
+                models.push(new);
             }
         });
+    }
+
+    fn worker(self) -> Option<u32> {
+        self.run.engine.with_value(Engine::worker)
     }
 
     /// From now on nothing is heard of what was asked before.
@@ -153,7 +177,6 @@ impl Session {
 
     fn clear(self) {
         self.run.clear();
-        self.earlier.set_value(None);
         self.opened.set_value(None);
         self.report.set(None);
     }
@@ -172,7 +195,8 @@ impl Session {
                 Ok(report) => {
                     self.run.losses.set(report.losses.clone());
                     self.answer.set(Some(Answer::from(&report)));
-                    self.remember(&report, self.run.weights.get_untracked());
+                    let weights = self.run.weights.get_untracked();
+                    self.remember(&report, weights, Origin::Trained, self.worker());
                     self.report.set(Some(report));
                     self.run.status.set(Status::Finished);
                 }

@@ -1,7 +1,9 @@
 //! What the browser keeps for the visitor between two visits, under names of our own.
 
-use web_sys::Storage;
+use web_sys::{Event, Storage};
 
+/// Tells the page that there is no room.
+pub const FULL: &str = "storage-full";
 /// What our names begin with: other pages of the same host may keep things too.
 const PREFIX: &str = "camel-lab/";
 
@@ -15,15 +17,16 @@ pub fn get(name: &str) -> Option<String> {
     storage()?.get_item(&format!("{PREFIX}{name}")).ok()?
 }
 
-/// Keeps a text; if the browser has no room for it, what was kept before stays.
-pub fn put(name: &str, text: &str) -> Result<(), &'static str> {
+/// Keeps a text. If the browser has no room for it, what was kept before stays, and the page is told.
+pub fn put(name: &str, text: &str) {
     // Where keeping is forbidden, there is nothing to tell the visitor.
-    let Some(storage) = storage() else {
-        return Ok(());
-    };
-    storage.set_item(&format!("{PREFIX}{name}"), text).map_err(|_| {
-        "The browser's storage for this site is full: these results stay on the page, but will not be here after a reload. Save them as a file, or forget what is kept (at the foot of the page)."
-    })
+    let Some(storage) = storage() else { return };
+    if storage.set_item(&format!("{PREFIX}{name}"), text).is_err()
+        && let (Some(window), Ok(event)) = (web_sys::window(), Event::new(FULL))
+    {
+        // An event of our own cannot be refused.
+        let _ = window.dispatch_event(&event);
+    }
 }
 
 /// Forgets what is kept under a name.

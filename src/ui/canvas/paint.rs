@@ -21,6 +21,9 @@ use crate::{
 
 /// Largest canvas side [device px]; browsers refuse canvases beyond this.
 const LARGEST: f64 = 8192.0;
+/// Fewest device pixels in a CSS pixel of a chart: the backend rounds to whole pixels, and with two
+/// curves stay smooth.
+const SMOOTH: f64 = 2.0;
 /// Share of the canvas left free around a scene.
 const MARGIN: f64 = 0.04;
 
@@ -74,10 +77,29 @@ fn clean(
 
 /// Draws a chart over the whole canvas. A canvas that is not shown is left alone.
 pub fn chart(canvas: &HtmlCanvasElement, chart: &Chart, theme: &Theme) -> Result<(), ChartError> {
-    // The backend rounds to whole pixels: at least two in a CSS pixel keep curves smooth.
-    let Some((_, ratio)) = fit(canvas, 2.0) else {
-        return Ok(());
-    };
+    match fit(canvas, SMOOTH) {
+        Some((_, ratio)) => draw(canvas, chart, theme, ratio),
+        None => Ok(()),
+    }
+}
+
+/// A chart on a canvas of its own, for a file: `size` is its width and height in CSS pixels. None if it
+/// could not be drawn.
+pub fn picture(chart: &Chart, theme: &Theme, size: (u32, u32)) -> Option<HtmlCanvasElement> {
+    let canvas = new_canvas()?;
+    let ratio = pixel_ratio().max(SMOOTH);
+    canvas.set_width((f64::from(size.0) * ratio).round() as u32);
+    canvas.set_height((f64::from(size.1) * ratio).round() as u32);
+    draw(&canvas, chart, theme, ratio).ok()?;
+    Some(canvas)
+}
+
+fn draw(
+    canvas: &HtmlCanvasElement,
+    chart: &Chart,
+    theme: &Theme,
+    ratio: f64,
+) -> Result<(), ChartError> {
     if let Some(context) = context(canvas) {
         context.set_line_join("round");
     }
@@ -338,11 +360,15 @@ thread_local! {
 fn spare_canvas(spare: &'static LocalKey<Spare>) -> Option<HtmlCanvasElement> {
     spare.with_borrow_mut(|slot| {
         if slot.is_none() {
-            let document = web_sys::window()?.document()?;
-            *slot = document.create_element("canvas").ok()?.dyn_into().ok();
+            *slot = new_canvas();
         }
         slot.clone()
     })
+}
+
+fn new_canvas() -> Option<HtmlCanvasElement> {
+    let document = web_sys::window()?.document()?;
+    document.create_element("canvas").ok()?.dyn_into().ok()
 }
 
 fn heat_map(

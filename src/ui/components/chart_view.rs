@@ -69,10 +69,11 @@ pub fn ChartTools(
     canvas: NodeRef<Canvas>,
 ) -> impl IntoView {
     let dark = browser::dark_mode();
+    let title = chart.with_untracked(|chart| chart.title().to_owned());
     view! {
         <div class="chart__tools">
-            <ChartData chart=chart />
-            <ChartExport chart=chart canvas=canvas dark=dark />
+            <ChartData chart=chart title=title.clone() />
+            <ChartExport chart=chart title=title canvas=canvas dark=dark />
         </div>
     }
     .into_any()
@@ -83,6 +84,8 @@ pub fn ChartTools(
 fn ChartData(
     /// The chart.
     chart: Signal<Chart>,
+    /// What it shows.
+    title: String,
 ) -> impl IntoView {
     let open = RwSignal::new(false);
     let data = RwSignal::new((Table::default(), 0_usize));
@@ -108,7 +111,7 @@ fn ChartData(
     let more = move || data.with(|(_, all)| *all > ROWS);
     view! {
         <details class="details" on:toggle=toggle>
-            <summary>"Data"</summary>
+            <summary aria-label=format!("Data: {title}")>"Data"</summary>
             <Show when=move || open.get()>
                 <DataTable table=table plain=true />
                 <Show when=more>
@@ -131,27 +134,36 @@ fn ChartData(
 fn ChartExport(
     /// The chart.
     chart: Signal<Chart>,
+    /// What it shows.
+    title: String,
     /// Where it is drawn.
     canvas: NodeRef<Canvas>,
     /// Whether the page is dark.
     dark: Signal<bool>,
 ) -> impl IntoView {
     let name = move |ending| chart.with_untracked(|c| browser::file_name(c.title(), ending));
-    let svg = move |()| {
-        let size = canvas.get_untracked().map_or((800, 400), |c| {
+    let theme = move || Theme::new(dark.get_untracked());
+    let size = move |chart: &Chart| {
+        // In a file, a map has axes and a scale, which need room.
+        let (width, height) = match chart {
+            Chart::Field(_) => (640, 420),
+            _ => (320, 200),
+        };
+        canvas.get_untracked().map_or((800, 400), |c| {
             (
-                c.client_width().max(320) as u32,
-                c.client_height().max(200) as u32,
+                c.client_width().max(width) as u32,
+                c.client_height().max(height) as u32,
             )
-        });
-        let theme = Theme::new(dark.get_untracked());
-        if let Ok(text) = chart.with_untracked(|c| charts::to_svg(c, &theme, size)) {
+        })
+    };
+    let svg = move |()| {
+        if let Ok(text) = chart.with_untracked(|c| charts::to_svg(c, &theme(), size(c))) {
             browser::save_text(&name("svg"), "image/svg+xml", &text);
         }
     };
     let png = move |()| {
-        if let Some(canvas) = canvas.get_untracked() {
-            browser::save_png(&name("png"), &canvas);
+        if let Some(picture) = chart.with_untracked(|c| paint::picture(c, &theme(), size(c))) {
+            browser::save_png(&name("png"), &picture);
         }
     };
     let csv = move |()| {
@@ -159,7 +171,7 @@ fn ChartExport(
         browser::save_text(&name("csv"), "text/csv", &text);
     };
     view! {
-        <Menu label="Export">
+        <Menu label="Export" about=title>
             <MenuItem label="Picture (SVG)" on_choose=svg />
             <MenuItem label="Picture (PNG)" on_choose=png />
             <MenuItem label="Data (CSV)" on_choose=csv />

@@ -108,7 +108,7 @@ fn TableExport(
         });
     };
     view! {
-        <Menu label="Export">
+        <Menu label="Export" about=Signal::derive(move || table.with(|t| t.title.clone()))>
             <MenuItem label="CSV" on_choose=move |()| save("csv", "text/csv", Table::to_csv) />
             <MenuItem
                 label="Markdown"

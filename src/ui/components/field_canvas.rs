@@ -18,7 +18,10 @@ const REACH: f64 = 14.0;
 /// How near the pointer has to be to a point that can only be moved [px].
 const FAR_REACH: f64 = 26.0;
 
-/// A field with measured points. With `on_points`, a click adds a point, dragging moves it, and a
+/// How far a finger that adds a point may move; beyond, it scrolls [px].
+const TAP: f64 = 8.0;
+
+/// A field with measured points. With `on_points`, a click or tap adds a point, dragging moves it, and a
 /// double click removes it; by keyboard, arrows move a cross, Enter adds and Delete removes. Points
 /// that are only `movable` are neither added nor removed: Enter chooses one, arrows move it.
 #[component]
@@ -122,8 +125,10 @@ fn editable(
     ratio: impl Fn() -> String + Send + Sync + 'static,
 ) -> impl IntoView {
     let held = StoredValue::new(None::<usize>);
+    let began = StoredValue::new([0.0; 2]);
     let down = move |event: ev::PointerEvent| {
         held.set_value(editor.take(&event));
+        began.set_value(pixel(&event));
         if let Some(canvas) = canvas.get_untracked() {
             // Without the capture, dragging ends at the border; nothing else is lost.
             let _ = canvas.set_pointer_capture(event.pointer_id());
@@ -135,13 +140,19 @@ fn editable(
         }
     };
     let release = move |_: ev::PointerEvent| held.set_value(None);
+    let up = move |event: ev::PointerEvent| {
+        if held.get_value().is_none() && is_finger(&event) && stayed(began.get_value(), &event) {
+            editor.add_under(&event);
+        }
+        release(event);
+    };
     let spoken = move || {
         let keys = if editor.movable {
             "Enter chooses the next point, arrow keys move it."
         } else {
             "Arrow keys move the cross, Enter adds a point, Delete removes one."
         };
-        format!("{}. {keys}", label.get())
+        format!("{}. {keys}", label.get().trim_end_matches('.'))
     };
     view! {
         <div class=class style:aspect-ratio=ratio>
@@ -152,7 +163,7 @@ fn editable(
                 aria-label=spoken
                 on:pointerdown=down
                 on:pointermove=drag
-                on:pointerup=release
+                on:pointerup=up
                 on:pointercancel=release
                 on:dblclick=move |event| editor.remove_under(&event)
                 on:keydown=move |event| editor.key(&event)
@@ -161,6 +172,21 @@ fn editable(
         </div>
     }
     .into_any()
+}
+
+/// The place under the pointer from the upper left corner of the canvas [px].
+fn pixel(event: &ev::MouseEvent) -> [f64; 2] {
+    [event.offset_x(), event.offset_y()].map(f64::from)
+}
+
+/// A finger may be about to scroll: only when it goes up again is it known to mean the place.
+fn is_finger(event: &ev::PointerEvent) -> bool {
+    event.pointer_type() == "touch"
+}
+
+fn stayed(began: [f64; 2], event: &ev::PointerEvent) -> bool {
+    let mut moves = began.into_iter().zip(pixel(event));
+    moves.all(|(from, to)| (to - from).abs() < TAP)
 }
 
 /// What changes the points.
@@ -196,7 +222,7 @@ impl Editor {
     /// The place in the field under the pointer.
     fn place(&self, event: &ev::MouseEvent) -> Option<[f64; 2]> {
         let camera = self.camera.get_value()?;
-        Some(camera.to_world([f64::from(event.offset_x()), f64::from(event.offset_y())]))
+        Some(camera.to_world(pixel(event)))
     }
 
     /// How far the pointer reaches in the field.
@@ -207,15 +233,19 @@ impl Editor {
             .map_or(0.0, |camera| reach / camera.scale)
     }
 
-    /// The point under the pointer, or a new one.
-    fn take(&self, event: &ev::MouseEvent) -> Option<usize> {
+    /// The point under the pointer, or a new one unless the pointer is a finger.
+    fn take(&self, event: &ev::PointerEvent) -> Option<usize> {
         let at = self.place(event)?;
         self.cursor.set(None);
         match self.markers().nearest(at, self.reach()) {
-            Some(index) => Some(index),
-            None if self.movable => None,
-            None => self.change(|markers| markers.add(at)),
+            None if !is_finger(event) => self.add_under(event),
+            found => found,
         }
+    }
+
+    fn add_under(&self, event: &ev::MouseEvent) -> Option<usize> {
+        let at = self.place(event).filter(|_| !self.movable)?;
+        self.change(|markers| markers.add(at))
     }
 
     fn remove_under(&self, event: &ev::MouseEvent) {

@@ -34,7 +34,7 @@ const LEAST_ENVIRONMENTS: usize = 3;
 pub fn Data() -> impl IntoView {
     let route = expect_context::<Route>();
     let data = expect_context::<DataSession>();
-    // The panel of an experiment then shows this run.
+    // Settings of its own: the way to another page leads back to the experiment's.
     let spec = Memo::new(move |_| route.link().spec);
     let change = move |spec: Spec| {
         route.replace(Link {
@@ -71,7 +71,7 @@ pub fn Data() -> impl IntoView {
             </div>
             <RunPanel run=data.run spec=spec on_train=move |()| data.start(spec.get_untracked())
                 on_cancel=move |()| data.run.cancel()
-                blocked=Signal::derive(move || data.columns().is_err()) />
+                blocked=Signal::derive(move || data.columns().is_err() || data.reading.with(|file| !file.is_empty())) />
         </Show>
         <DataResults />
     }

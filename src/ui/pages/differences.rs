@@ -3,7 +3,13 @@
 use leptos::prelude::*;
 use serde::Deserialize;
 
-use crate::ui::text_file::{Pending, TextFile};
+use crate::{
+    charts::Table,
+    ui::{
+        components::DataTable,
+        text_file::{Pending, TextFile},
+    },
+};
 
 /// One difference.
 #[derive(Debug, Deserialize)]
@@ -19,7 +25,11 @@ struct Difference {
 #[component]
 pub fn Differences() -> impl IntoView {
     let file = TextFile::open("differences.json");
-    let list = move || file.load.with(|load| load.text().map(table));
+    let shown = |text: &str| {
+        let table = Signal::stored(table(text));
+        view! { <div class="tall words"><DataTable table=table /></div> }.into_any()
+    };
+    let list = move || file.load.with(|load| load.text().map(shown));
     view! {
         <header class="page-head">
             <p class="eyebrow"><a href="#/how">"How it works"</a></p>
@@ -35,27 +45,18 @@ pub fn Differences() -> impl IntoView {
     .into_any()
 }
 
-fn table(text: &str) -> AnyView {
+fn table(text: &str) -> Table {
     let list: Vec<Difference> = serde_json::from_str(text).unwrap_or_default();
-    let rows = list.into_iter().map(|difference| {
-        view! {
-            <tr>
-                <th scope="row">{difference.topic}</th>
-                <td>{difference.paper}</td>
-                <td>{difference.here}</td>
-                <td>{difference.effect}</td>
-            </tr>
-        }
-    });
-    view! {
-        <div class="table-scroll table-scroll--tall" tabindex="0" role="region" aria-label="Differences">
-            <table class="table table--words">
-                <thead>
-                    <tr><th scope="col">"Topic"</th><th scope="col">"Paper or its code"</th><th scope="col">"Here"</th><th scope="col">"Effect"</th></tr>
-                </thead>
-                <tbody>{rows.collect_view()}</tbody>
-            </table>
-        </div>
+    let columns = ["Topic", "Paper or its code", "Here", "Effect"];
+    let mut table = Table::new("Differences", columns);
+    for Difference {
+        topic,
+        paper,
+        here,
+        effect,
+    } in list
+    {
+        table.push([topic, paper, here, effect]);
     }
-    .into_any()
+    table
 }

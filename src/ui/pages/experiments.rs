@@ -8,7 +8,9 @@ use crate::{
     experiments::{
         compare,
         link::{Link, Page},
+        online_run,
         spec::Spec,
+        view,
     },
     ui::{
         pages::{
@@ -50,14 +52,7 @@ pub fn Experiments() -> impl IntoView {
             session.start(link.spec);
         }
     });
-    let change = move |spec: Spec| {
-        route.replace(Link {
-            page: Page::Experiments,
-            spec,
-            run: false,
-            ..route.link_untracked()
-        })
-    };
+    let change = move |spec: Spec| route.replace(with_spec(route.link_untracked(), spec));
     let name = Memo::new(move |_| spec.with(|spec| spec.system.clone()));
     let kind = Memo::new(move |_| spec.with(|spec| spec.kind()));
     let explorer = move || {
@@ -89,4 +84,18 @@ pub fn Experiments() -> impl IntoView {
         </div>
     }
     .into_any()
+}
+
+/// The page with another experiment. The online run of another system goes.
+fn with_spec(link: Link, spec: Spec) -> Link {
+    let view = match spec.system == link.spec.system {
+        true => link.view,
+        false => view::set(&link.view, online_run::VIEW, None),
+    };
+    Link {
+        page: Page::Experiments,
+        spec,
+        run: false,
+        view,
+    }
 }

@@ -65,7 +65,7 @@ fn Stage(
     let phi = setting.phi;
     let stage = match system.robot() {
         Some(_) => view! { <RobotStage system=system.clone() phi=phi /> }.into_any(),
-        None => view! { <FieldStage name=name phi=phi /> }.into_any(),
+        None => view! { <FieldStage name=name title=title phi=phi /> }.into_any(),
     };
     view! {
         <section class="split split--right" id="stage" aria-label=title>

@@ -2,7 +2,7 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{Session, Status};
+use super::{Held, Session, Status};
 use crate::{
     engine::{
         client::Engine,
@@ -34,14 +34,16 @@ impl Session {
         if busy {
             return self.waiting.set_value(Some(spec));
         }
-        if let Some(Some(earlier)) = self.earlier.try_update_value(Option::take) {
-            self.waiting.set_value(Some(spec));
-            return self.hand_over(earlier);
+        match self.held(&spec) {
+            Some(held) if held.worker.is_none() || held.worker != self.worker() => {
+                self.waiting.set_value(Some(spec));
+                self.hand_over(held);
+            }
+            None if explore::shipped_file(&spec).is_none() => {
+                self.no_answer.set(NO_MODEL.to_owned());
+            }
+            _ => self.question(Work::Explore(spec)),
         }
-        if self.model(&spec).is_none() && explore::shipped_file(&spec).is_none() {
-            return self.no_answer.set(NO_MODEL.to_owned());
-        }
-        self.question(Work::Explore(spec));
     }
 
     /// Whether the last question had no answer because there is no model.
@@ -58,9 +60,13 @@ impl Session {
 
     /// The model that the page has for these settings.
     pub fn model(self, spec: &Spec) -> Option<Vec<u8>> {
+        self.held(spec).map(|held| held.bytes)
+    }
+
+    fn held(self, spec: &Spec) -> Option<Held> {
         self.models.with_value(|models| {
-            let mut fitting = models.iter().filter(|(other, _)| spec.trains_like(other));
-            fitting.next().map(|(_, bytes)| bytes.clone())
+            let mut fitting = models.iter().filter(|held| spec.trains_like(&held.spec));
+            fitting.next().cloned()
         })
     }
 
@@ -82,7 +88,12 @@ impl Session {
             match event {
                 Event::Done => {
                     self.opened.set_value(None);
-                    self.hold(&spec, weights.clone());
+                    self.hold(Held {
+                        spec: spec.clone(),
+                        bytes: weights.clone(),
+                        origin,
+                        worker: self.worker(),
+                    });
                     then(Ok(()));
                 }
                 Event::Failed(why) => then(Err(why)),
@@ -96,18 +107,23 @@ impl Session {
             .with_value(|engine| engine.start(work, listener));
     }
 
-    /// Gives the engine the model of an earlier visit; one that it does not take is dropped.
-    fn hand_over(self, spec: Spec) {
-        let weights = self.run.weights.get_untracked();
-        let then = {
-            let spec = spec.clone();
-            move |outcome: Result<(), String>| {
-                if outcome.is_err() {
-                    self.hold(&spec, Vec::new());
-                }
+    /// Gives the engine a model that it does not have; one that it does not take is dropped.
+    fn hand_over(self, held: Held) {
+        let Held {
+            spec,
+            bytes,
+            origin,
+            ..
+        } = held.clone();
+        let then = move |outcome: Result<(), String>| {
+            if outcome.is_err() {
+                self.hold(Held {
+                    bytes: Vec::new(),
+                    ..held.clone()
+                });
             }
         };
-        self.adopt(spec, weights, Origin::Trained, then);
+        self.adopt(spec, bytes, origin, then);
     }
 
     fn question(self, work: Work) {

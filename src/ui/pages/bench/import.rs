@@ -1,12 +1,15 @@
 //! Another machine's benchmark, from a file, a paste or a link.
 
 use leptos::{ev, prelude::*, task::spawn_local};
-use wasm_bindgen_futures::JsFuture;
 use web_sys::HtmlInputElement;
 
 use crate::{
+    charts::Table,
     experiments::bench_sheet::Sheet,
-    ui::components::{DataTable, Notice, Tone},
+    ui::{
+        browser,
+        components::{DataTable, Notice, Tone},
+    },
 };
 
 /// Takes in a saved benchmark and says what machine it is of.
@@ -16,13 +19,11 @@ pub fn Import(
     other: RwSignal<Option<Sheet>>,
 ) -> impl IntoView {
     let problem = RwSignal::new(String::new());
-    let take = move |text: &str| match Sheet::from_json(text) {
-        Ok(sheet) => {
-            problem.try_set(String::new());
+    let take = move |text: Result<String, String>| {
+        let sheet = text.and_then(|text| Sheet::from_json(&text));
+        problem.try_set(sheet.as_ref().err().cloned().unwrap_or_default());
+        if let Ok(sheet) = sheet {
             other.try_set(Some(sheet));
-        }
-        Err(why) => {
-            problem.try_set(why);
         }
     };
     let chosen = move |event: ev::Event| {
@@ -30,15 +31,12 @@ pub fn Import(
         let Some(file) = input.files().and_then(|files| files.get(0)) else {
             return;
         };
-        spawn_local(async move {
-            let text = JsFuture::from(file.text()).await.ok();
-            take(&text.and_then(|text| text.as_string()).unwrap_or_default());
-        });
+        spawn_local(async move { take(browser::read_text(&file).await) });
     };
     let pasted = move |event: ev::Event| {
         let text = event_target_value(&event);
         if !text.trim().is_empty() {
-            take(&text);
+            take(Ok(text));
         }
     };
     let about = move || {
@@ -52,12 +50,15 @@ pub fn Import(
                 machine.cores,
                 facts.join(" · ")
             );
-            let table = sheet.table(None);
+            let table = Table {
+                title: "Speed of the other machine".to_owned(),
+                ..sheet.table(None)
+            };
             view! {
                 <Notice title=title on_close=move |()| other.set(None)>
                     <p>"Its figures stand beside yours once you have measured."</p>
                 </Notice>
-                <DataTable table=Signal::stored(table) plain=true />
+                <DataTable table=Signal::stored(table) />
             }
         })
     };

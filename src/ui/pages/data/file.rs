@@ -9,7 +9,6 @@ use crate::{
         browser,
         components::{DropZone, Notice, Tone},
         data_session::DataSession,
-        run::Status,
     },
 };
 
@@ -29,19 +28,17 @@ pub fn FileCard() -> impl IntoView {
         }
     };
     let said = move || {
-        let file = data.file.get();
+        let (file, reading) = (data.file.get(), data.reading.get());
         let rows = data
             .outline
             .with(|o| o.as_ref().map(|o| (o.rows, o.columns.len())));
         match rows {
+            _ if !reading.is_empty() => format!("Reading {reading} …"),
             Some((rows, columns)) => format!(
                 "{file}: {} rows, {columns} columns, read in {:.2} s",
                 grouped(rows),
                 data.read_in.get()
             ),
-            None if !file.is_empty() && data.run.status.get() == Status::Preparing => {
-                format!("Reading {file} …")
-            }
             None if data.problem.with(String::is_empty) => {
                 "No file yet: take your own, or try the example of six carts.".to_owned()
             }

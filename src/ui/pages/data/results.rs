@@ -73,9 +73,6 @@ fn show(data: DataSession, report: DataReport) -> AnyView {
             </div>
             <p class="small muted">{about}</p>
             {notes.collect_view()}
-            <Show when=move || data.not_kept.with(|p| !p.is_empty())>
-                <Notice tone=Tone::Warn title=data.not_kept />
-            </Show>
             {identified}
             <ErrorList adaptation />
             <ChartView chart=Signal::stored(chart) />

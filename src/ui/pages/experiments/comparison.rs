@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::{
     charts::{Axis, BarChart, BarSeries, Chart, Hue, Table, number},
     experiments::{
-        link::{Link, Page},
+        link::Page,
         report::Report,
         spec::{Draft, Spec},
         view,
@@ -58,7 +58,7 @@ pub fn Comparison(
                 <h2>"Compare methods"</h2>
                 <p class="small muted">
                     "Each is trained with its own tuned settings and this seed, then adapts to the environment above. What you have trained since you opened the page is listed too. "
-                    <a id="paper" href=move || tables(route)>"Figures and tables beside the paper's"</a>
+                    <a id="paper" href=move || route.way_to(Page::Tables).write()>"Figures and tables beside the paper's"</a>
                 </p>
             </div>
             <fieldset class="ticks">
@@ -107,17 +107,6 @@ fn tick(
             <span><span class=format!("swatch hue--{name}")></span>{title}</span></label>
     }
     .into_any()
-}
-
-/// The page with the paper's figures of this system.
-fn tables(route: Route) -> String {
-    Link {
-        page: Page::Tables,
-        run: false,
-        view: String::new(),
-        ..route.link()
-    }
-    .write()
 }
 
 /// The same environment for every method, with the method's own settings.

@@ -20,6 +20,7 @@ use crate::{
             gallery::{parameters::Parameters, setting::Setting},
         },
         route::Route,
+        run::Status,
         session::Session,
     },
 };
@@ -69,7 +70,7 @@ pub fn Explorer(
         <section class="card stack" id="environment" aria-label="A new environment">
             <div class="stack stack--tight">
                 <h2>"A new environment"</h2>
-                <p class="small muted" id="origin">{move || origin_text(answer.get().as_ref(), &question.get(), session.lacks_model())}</p>
+                <p class="small muted" id="origin">{move || origin_text(answer.get().as_ref(), &question.get(), session)}</p>
             </div>
             <div class="explore">
                 <Parameters parameters=parameters setting=setting />
@@ -81,7 +82,7 @@ pub fn Explorer(
                     <NoAnswer />
                 </div>
             </div>
-            <Pictures answer=answer on_points=place />
+            <Pictures spec=spec answer=answer on_points=place />
             <Planned answer=answer />
         </section>
         <Show when=move || session.lacks_model() && answer.with(Option::is_none)>
@@ -192,11 +193,18 @@ fn NoAnswer() -> impl IntoView {
     .into_any()
 }
 
-fn origin_text(answer: Option<&Answer>, asked: &Spec, lacks_model: bool) -> &'static str {
+fn origin_text(answer: Option<&Answer>, asked: &Spec, session: Session) -> &'static str {
+    if session.run.status.with(Status::is_active) {
+        return "A training runs. What you ask here is answered when it is done.";
+    }
+    let lacks_model = session.lacks_model();
     let Some(answer) = answer else {
         return match lacks_model {
             true => "No model of these settings yet; press Train.",
-            false => "Loading a model that came with the site …",
+            false if session.no_answer.with(String::is_empty) => {
+                "Loading a model that came with the site …"
+            }
+            false => "No model answers; the reason stands below.",
         };
     };
     match answer.origin {
@@ -204,14 +212,14 @@ fn origin_text(answer: Option<&Answer>, asked: &Spec, lacks_model: bool) -> &'st
             "Shown is a model of other settings; press Train for one of these."
         }
         Origin::Shipped => {
-            "Answers a model that came with the site, trained with these settings. Move anything: it adapts at once. Press Train to make your own."
+            "A model answers that came with the site, trained with these settings from seed 1. Move anything: it adapts at once. Press Train to make your own."
         }
-        Origin::Trained => "Answers the model that you trained. Move anything: it adapts at once.",
+        Origin::Trained => "The model answers that you trained. Move anything: it adapts at once.",
         Origin::File if answer.picture.is_none() => {
             "Shown is what the file says. It came without its model; press Train to make one."
         }
         Origin::File => {
-            "Answers the model of the file that you opened. Move anything: it adapts at once."
+            "The model answers that was in the file that you opened. Move anything: it adapts at once."
         }
     }
 }

@@ -4,8 +4,11 @@ use leptos::{html::Canvas, prelude::*};
 
 use crate::{
     charts::{Axis, Chart, FieldChart, Hue, LineChart, Series, number::short},
-    experiments::explore::{Answer, Map, Picture},
-    ui::components::{ChartTools, ChartView, FieldCanvas},
+    experiments::{
+        explore::{Answer, Map, Picture},
+        spec::Spec,
+    },
+    ui::components::{ChartTools, ChartView, FieldCanvas, Scale},
 };
 
 /// What a field's map shows.
@@ -19,6 +22,8 @@ enum Shown {
 /// The pictures of an answer. Points are placed in the true field.
 #[component]
 pub fn Pictures(
+    /// The experiment.
+    spec: Memo<Spec>,
     /// What the model says.
     answer: Memo<Option<Answer>>,
     /// Told of the points that the visitor places.
@@ -32,7 +37,8 @@ pub fn Pictures(
     });
     move || match kind.get() {
         Some((true, zero_shot)) => {
-            view! { <Maps answer=answer zero_shot=zero_shot on_points=on_points /> }.into_any()
+            view! { <Maps spec=spec answer=answer zero_shot=zero_shot on_points=on_points /> }
+                .into_any()
         }
         Some((false, _)) => {
             let chart = Signal::derive(move || answer.with(|answer| curves(answer.as_ref())));
@@ -45,6 +51,8 @@ pub fn Pictures(
 /// The true field beside the predicted ones.
 #[component]
 fn Maps(
+    /// The experiment.
+    spec: Memo<Spec>,
     /// What the model says.
     answer: Memo<Option<Answer>>,
     /// Whether there is a prediction from the parameters.
@@ -56,6 +64,11 @@ fn Maps(
         Signal::derive(move || answer.with(|answer| map_chart(answer.as_ref(), shown)))
     };
     let points = Signal::derive(move || {
+        // The visitor's own points do not wait for the answer.
+        let own = spec.with(|spec| spec.points.clone());
+        if !own.is_empty() {
+            return own;
+        }
         answer.with(
             |answer| match answer.as_ref().and_then(|a| a.picture.as_ref()) {
                 Some(Picture::Maps { points, .. }) => points.clone(),
@@ -113,6 +126,7 @@ fn Maps(
             </figure>
             {zero_shot}
         </div>
+        <Scale chart=truth />
     }
     .into_any()
 }

@@ -125,19 +125,23 @@ fn method_options(own_data: bool) -> Vec<(String, String)> {
 
 /// The ways in which a method can be trained, where there are several.
 fn variants(name: &str) -> Vec<(String, String)> {
-    let options: &[(&str, &str)] = match learners::method(name) {
-        Ok(method) if method.lbfgs => &[
-            ("adam", "Adam on batches"),
-            ("lbfgs", "L-BFGS on all points"),
-        ],
-        Ok(method) if method.first_order => &[
-            ("adam", "Exact gradient"),
-            ("first", "First-order gradient"),
-        ],
-        _ => &[],
+    let Ok(method) = learners::method(name) else {
+        return Vec::new();
     };
-    let text = |&(name, title): &(&str, &str)| (name.to_owned(), title.to_owned());
-    options.iter().map(text).collect()
+    let options = [
+        (true, "adam", "Adam on batches"),
+        (method.lbfgs, "lbfgs", "L-BFGS on all points"),
+        (method.first_order, "first", "Adam, first-order gradient"),
+    ];
+    let options = options.iter().filter(|(possible, ..)| *possible);
+    let options: Vec<_> = options
+        .map(|&(_, name, title)| (name.to_owned(), title.to_owned()))
+        .collect();
+    if options.len() > 1 {
+        options
+    } else {
+        Vec::new()
+    }
 }
 
 fn variant_name(draft: &Draft) -> &'static str {

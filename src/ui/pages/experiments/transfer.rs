@@ -6,7 +6,6 @@ use web_sys::File;
 use crate::{
     experiments::{
         explore::{self, Answer, Origin},
-        link::{Link, Page},
         report::Report,
         saved::{self, Saved},
         spec::Spec,
@@ -14,7 +13,9 @@ use crate::{
     ui::{
         browser,
         components::{DropZone, Notice, Tone},
+        pages::experiments::with_spec,
         route::Route,
+        run::Status,
         session::Session,
     },
 };
@@ -49,6 +50,11 @@ pub fn Transfer(
     };
     let open = move |file: File| {
         problem.set(String::new());
+        // Opening takes the engine, and a file that is no good would have stopped the training for nothing.
+        if session.run.status.with_untracked(Status::is_active) {
+            let why = "a training runs; wait for its end or cancel it first";
+            return tell(file.name(), why.to_owned());
+        }
         spawn_local(async move {
             let name = file.name();
             let then = {
@@ -130,12 +136,7 @@ async fn open_file(
     let Saved { report, weights } = saved::read::<Report>(&text).map_err(|e| e.to_string())?;
     let show = move |report: &Report, weights: &[u8]| {
         session.show(report.clone(), weights.to_vec(), Origin::File);
-        route.replace(Link {
-            page: Page::Experiments,
-            spec: report.spec.clone(),
-            run: false,
-            ..route.link_untracked()
-        });
+        route.replace(with_spec(route.link_untracked(), report.spec.clone()));
     };
     if weights.0.is_empty() {
         show(&report, &[]);

@@ -157,7 +157,7 @@ pub fn ChargeButtons(
             <button type="button" class="button button--quiet button--small" id="remove-charge"
                 disabled=move || refused.get() || only_one() on:click=remove>"Remove the last"</button>
             <button type="button" class="button button--quiet button--small" id="reset"
-                on:click=move |_| charges.reset()>"Charges back"</button>
+                on:click=move |_| charges.reset()>"Back to the paper's charges"</button>
         </div>
     }
     .into_any()

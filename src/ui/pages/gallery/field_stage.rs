@@ -1,13 +1,13 @@
 //! The potential of charges or plates.
 
-use leptos::prelude::*;
+use leptos::{html::Canvas, prelude::*};
 
 use crate::{
-    charts::{FieldChart, number::short},
+    charts::{Chart, FieldChart},
     systems::SystemError,
     ui::{
         browser::Throttle,
-        components::{FieldCanvas, Notice, Tone},
+        components::{ChartTools, FieldCanvas, Notice, Scale, Tone},
         pages::gallery::charges::{ChargeButtons, Charges},
         route::Route,
         stage::map::Source,
@@ -23,13 +23,15 @@ const SOLUTIONS: f64 = 20.0;
 pub fn FieldStage(
     /// Name of the system.
     name: &'static str,
+    /// What it is called.
+    title: &'static str,
     /// The parameters φ.
     phi: RwSignal<Vec<f64>>,
 ) -> impl IntoView {
     let route = expect_context::<Route>();
     let linked = route.link_untracked().spec.places.clone();
     match Source::new(name, &linked) {
-        Ok(source) => view! { <Map source=source phi=phi /> }.into_any(),
+        Ok(source) => view! { <Map source=source title=title phi=phi /> }.into_any(),
         Err(error) => view! { <Notice tone=Tone::Error title=error.to_string() /> }.into_any(),
     }
 }
@@ -38,6 +40,8 @@ pub fn FieldStage(
 fn Map(
     /// The charges or plates.
     source: Source,
+    /// What they are called.
+    title: &'static str,
     /// The parameters φ.
     phi: RwSignal<Vec<f64>>,
 ) -> impl IntoView {
@@ -45,6 +49,7 @@ fn Map(
     let places = charges.as_ref().map(|charges| charges.places);
     let domain = source.window();
     let chart = RwSignal::new(FieldChart {
+        title: title.to_owned(),
         domain,
         ..FieldChart::default()
     });
@@ -75,13 +80,19 @@ fn Map(
         });
     });
     let refused = Signal::derive(move || problem.with(|problem| !problem.is_empty()));
-    let label = Signal::derive(move || chart.with(words));
+    let label = Signal::derive(move || chart.with(FieldChart::describe));
+    let canvas = NodeRef::<Canvas>::new();
+    let whole = Signal::derive(move || Chart::Field(chart.get()));
+    let tools = view! { <ChartTools chart=whole canvas=canvas /> };
     match charges {
         Some(charges) => {
             let moved = move |points| charges.drag(points);
             view! {
-                <FieldCanvas field=chart points=charges.places on_points=moved movable=true
-                    hidden=Signal::derive(move || !refused.get()) label=label />
+                <figure class="map">
+                    <FieldCanvas field=chart points=charges.places on_points=moved movable=true
+                        hidden=Signal::derive(move || !refused.get()) label=label canvas=canvas />
+                    {tools}
+                </figure>
                 <Show when=move || refused.get()>
                     <Notice tone=Tone::Warn title="Not possible; the last possible picture stays">
                         <p>{problem}</p>
@@ -98,7 +109,10 @@ fn Map(
             .into_any()
         }
         None => view! {
-            <FieldCanvas field=chart label=label />
+            <figure class="map">
+                <FieldCanvas field=chart label=label canvas=canvas />
+                {tools}
+            </figure>
             <div class="row row--spread"><Scale chart=chart /></div>
             <p class="small muted">
                 "Lines of the field run from the positive to the negative plate. Solved on 150 × 100 nodes whenever a slider moves."
@@ -106,47 +120,4 @@ fn Map(
         }
         .into_any(),
     }
-}
-
-/// What the colours stand for.
-#[component]
-fn Scale(
-    /// The map.
-    chart: RwSignal<FieldChart>,
-) -> impl IntoView {
-    let span = Memo::new(move |_| {
-        chart
-            .with(|chart| (!chart.values.is_empty()).then(|| chart.span()))
-            .map(|s| (s.low, s.high))
-    });
-    let end = move |pick: fn((f64, f64)) -> f64| {
-        move || span.get().map(|span| format!("{} V", short(pick(span))))
-    };
-    view! {
-        <div class="scale" role="img" aria-label="Colours from low to high potential">
-            <span>{end(|(low, _)| low)}</span>
-            <span class="scale__bar"></span>
-            <span>{end(|(_, high)| high)}</span>
-        </div>
-    }
-    .into_any()
-}
-
-fn words(chart: &FieldChart) -> String {
-    let finite = || {
-        chart
-            .values
-            .iter()
-            .copied()
-            .filter(|value| value.is_finite())
-    };
-    let low = finite().fold(f64::INFINITY, f64::min);
-    let high = finite().fold(f64::NEG_INFINITY, f64::max);
-    format!(
-        "{}: map of the potential from {} to {} V with {} field lines",
-        chart.title,
-        short(low),
-        short(high),
-        chart.lines.len()
-    )
 }

@@ -75,7 +75,7 @@ fn label(parameter: &Parameter) -> String {
 fn hint(parameter: &Parameter) -> String {
     let ((low, high), (least, most)) = (parameter.test, parameter.allowed);
     format!(
-        "Tests: {} to {}. Allowed: {} to {}.",
+        "Test environments: {} to {}. Allowed: {} to {}.",
         short(low),
         short(high),
         short(least),

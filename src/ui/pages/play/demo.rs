@@ -18,6 +18,7 @@ use crate::{
             setting::{self, Setting},
         },
         route::Route,
+        views::MASS,
     },
 };
 
@@ -194,14 +195,14 @@ impl Demo {
         self.send(Command::CartMass(mass));
     }
 
-    /// Doubles the first mass, or goes back to it.
+    /// Doubles the mass, or halves one whose double would be too heavy.
     pub fn double(self) {
-        let heavy = self.is_heavy();
-        self.set_mass(if heavy { MASSES[0] } else { 2.0 * MASSES[0] });
+        let factor = if self.is_heavy() { 0.5 } else { 2.0 };
+        self.set_mass(factor * self.mass.get_untracked());
     }
 
     fn is_heavy(self) -> bool {
-        self.mass.get() > 1.9 * MASSES[0]
+        2.0 * self.mass.get() > MASS.max
     }
 
     /// What the big button does.
@@ -232,12 +233,14 @@ impl Demo {
         self.send(Command::Speed(speed));
     }
 
-    /// Starts anew.
+    /// Starts anew, with another engine if this one has failed.
     pub fn reset(self) {
         self.mass.set(MASSES[0]);
         self.history.set(VecDeque::new());
         self.trails.set_value(picture::trails());
-        self.problem.set(String::new());
+        if !self.problem.with_untracked(String::is_empty) {
+            return self.launch();
+        }
         self.send(Command::Reset);
         if self.paused.get_untracked() {
             self.send(Command::Step(1));

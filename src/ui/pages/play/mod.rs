@@ -10,6 +10,7 @@ use crate::{
     ui::{
         components::{ChartView, Notice, Readout, RobotCanvas, Segmented, Slider, Tone},
         pages::play::demo::Demo,
+        views::{MASS, SPEEDS},
     },
 };
 
@@ -62,7 +63,7 @@ fn Stage(
             <Bar demo />
         </section>
         <Slider label="Cart mass" unit="kg" value=demo.mass on_input=move |mass| demo.set_mass(mass)
-            range=setting::MASS step=0.05
+            range=MASS step=0.05
             hint=format!("It starts with {} kg; the models were trained with 1 and 2 kg", MASSES[0]) />
         <Show when=move || demo.problem.with(|problem| !problem.is_empty())>
             <Notice tone=Tone::Error title=demo.problem>
@@ -110,7 +111,7 @@ fn Bar(
     /// The demonstration.
     demo: Demo,
 ) -> impl IntoView {
-    let speeds = setting::SPEEDS.map(|(speed, text)| (speed.to_string(), text.to_owned()));
+    let speeds = SPEEDS.map(|(speed, text)| (speed.to_string(), text.to_owned()));
     let set_speed = move |name: String| {
         if let Ok(speed) = name.parse() {
             demo.set_speed(speed)

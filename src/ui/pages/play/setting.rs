@@ -7,19 +7,11 @@ use crate::{
     experiments::{link::Page, live::MASSES, view},
     ui::{
         browser::{self, Throttle},
-        entry::Range,
         route::Route,
+        views::{MASS, SPEEDS},
     },
 };
 
-/// Masses of the cart [kg].
-pub const MASS: Range = Range {
-    min: 0.75,
-    max: 3.5,
-    whole: false,
-};
-/// Multiples of real time, and how they are written.
-pub const SPEEDS: [(f64, &str); 3] = [(0.25, "¼ ×"), (1.0, "1 ×"), (4.0, "4 ×")];
 /// Most changes of the link in a second; browsers refuse more than a few.
 const WRITES: f64 = 3.0;
 

@@ -11,7 +11,7 @@ use crate::{
     },
     learners::{self, METHODS},
     ui::{
-        components::{DataTable, Empty, Notice, ProgressBar, SelectField, Tone},
+        components::{DataTable, Empty, ProgressBar, SelectField},
         reruns::{Entry, Reruns, Stage},
         route::Route,
     },
@@ -83,9 +83,6 @@ pub fn RerunPanel(
                 <ul class="jobs" id="rerun-jobs">{move || reruns.entries.with(|entries| {
                     entries.iter().map(line).collect::<Vec<_>>()
                 })}</ul>
-            </Show>
-            <Show when=move || reruns.not_kept.with(|p| !p.is_empty())>
-                <Notice tone=Tone::Warn title=reruns.not_kept />
             </Show>
             {found}
         </section>
