@@ -224,20 +224,16 @@ impl Link {
             };
             remarks.extend(outcome.err());
         }
-        let (mut spec, mut faults) = draft.corrected();
-        // Own data have other tasks.
+        // Own data have other tasks. Places that cannot be used would hide those of the system.
         if page != Page::Data
-            && let Err(fault) = spec.check_rank()
+            && let Err(fault) = draft.clone().corrected().0.check_rank()
         {
             if let SpecError::Rank { tasks, .. } = fault {
-                let fewer = Draft {
-                    rank: tasks,
-                    ..spec.into()
-                };
-                spec = fewer.corrected().0;
+                draft.rank = tasks;
             }
-            faults.push(fault);
+            remarks.push(Remark(format!("{fault}; it was corrected")));
         }
+        let (spec, faults) = draft.corrected();
         remarks.extend(
             faults
                 .into_iter()

@@ -42,7 +42,7 @@ impl Drop for Process {
 }
 
 /// How a window looks.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     pub width: u32,
     pub height: u32,

@@ -36,6 +36,13 @@ async fn meddle(site: &Site, code: &str) {
     .await;
 }
 
+/// What the engine sends when it panics, from the `last` worker.
+fn crash(why: &str) -> String {
+    format!(
+        "last.dispatchEvent(new MessageEvent('message', {{ data: JSON.stringify({{ Crashed: {{ message: '{why}' }} }}) }}))"
+    )
+}
+
 /// Goes to a link without loading the page again.
 async fn go(site: &Site, link: &str) {
     site.script(&format!("location.hash = '{link}'")).await;
@@ -60,10 +67,11 @@ fn an_engine_that_hangs_is_replaced_and_the_visitor_is_told() {
 
 #[test]
 #[ignore = "needs the built site"]
-fn a_demonstration_may_be_paused_for_long() {
+fn a_demonstration_may_be_paused_for_long_and_starts_anew_after_its_engine_has_died() {
     drive(DESKTOP, async |site| {
         site.visit("#/how").await;
         hasten(site).await;
+        meddle(site, "window.last = worker").await;
         site.script("location.hash = '#/play'").await;
         site.wait_for_text("#lane-camel", "cm off").await;
         site.click("#pause").await;
@@ -77,6 +85,15 @@ fn a_demonstration_may_be_paused_for_long() {
         site.wait_for_text("#pause", "Pause").await;
         tokio::time::sleep(Duration::from_millis(500)).await;
         assert_ne!(site.script(picture).await, still);
+
+        site.script(&crash("it broke")).await;
+        site.wait_for_text(".notice--error", "it broke").await;
+        site.click("#reset").await;
+        site.until("!document.querySelector('.notice--error')")
+            .await;
+        let dead = site.script(picture).await;
+        site.until(&format!("({}) !== {dead}", &picture["return ".len()..]))
+            .await;
     });
 }
 
@@ -211,7 +228,8 @@ fn drive_with_damage(code: &str, test: impl AsyncFn(&Site)) {
     fs::remove_dir_all(folder).unwrap();
 }
 
-fn copy(from: &std::path::Path, to: &std::path::Path) {
+/// Copies a folder with all that is in it.
+pub fn copy(from: &std::path::Path, to: &std::path::Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
@@ -299,9 +317,8 @@ fn what_webgpu_breaks_off_starts_again_on_the_cpu() {
         site.click("#train").await;
         site.wait_for_text("#device-used", "WebGPU").await;
         site.wait_for_text(".progress-line", "steps/s").await;
-        // What the engine sends when it panics, as it does when the graphics card is gone.
-        site.script("last.dispatchEvent(new MessageEvent('message', { data: JSON.stringify({ Crashed: { message: 'the card is gone' } }) }))")
-            .await;
+        // As it does when the graphics card is gone.
+        site.script(&crash("the card is gone")).await;
         site.wait_for_text(
             "#notes",
             "WebGPU stopped working (the card is gone); the run starts again on the CPU",

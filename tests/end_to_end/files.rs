@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::{
     SHORT,
-    browser::{DESKTOP, PHONE, Site, Window},
+    accessibility::assert_sound,
+    browser::{DESKTOP, PHONE, Site},
     drive,
 };
 
@@ -69,6 +70,8 @@ fn a_visitor_learns_from_a_file_and_takes_model_and_results_home() {
         site.wait_for_text("#file-status", "carts.csv: 1,800 rows, 10 columns")
             .await;
         site.wait_for_text("#columns", "param:M [kg]").await;
+        site.click("#format summary").await;
+        site.wait_for_text("#format", "param:NAME").await;
         watch_saving(site).await;
         let example = saved_by(site, "#save-example").await;
         assert_eq!(example, example::csv().unwrap().into_bytes());
@@ -87,6 +90,9 @@ fn a_visitor_learns_from_a_file_and_takes_model_and_results_home() {
         let model = weights::import(&saved_by(site, "#save-weights").await).unwrap();
         assert_eq!((model.tasks().len(), model.input_size()), (5, 6));
         site.picture("data-trained-desktop").await;
+        assert_sound(site, "results of a file").await;
+        assert_bad_files_take_nothing_away(site).await;
+        assert_a_baseline_learns_from_the_file(site).await;
 
         site.visit(SMALL).await;
         site.wait_for_text("#results", "adapted to 'cart 6' from 50 samples")
@@ -110,6 +116,40 @@ fn a_visitor_learns_from_a_file_and_takes_model_and_results_home() {
         site.until("!document.querySelector('#save-weights').disabled")
             .await;
     });
+}
+
+/// Data and results that cannot be read are refused; results and model of before stay.
+async fn assert_bad_files_take_nothing_away(site: &Site) {
+    for (name, text, why) in [
+        (
+            "short.csv",
+            "env,x,y\na,1,2\na,1\n",
+            "row 3: it has 2 cells",
+        ),
+        ("photo.json", "{\"format\":\"photo\"}", "photo.json"),
+    ] {
+        choose(site, "#data-file", file(name, text)).await;
+        site.wait_for_text(".notice--error", why).await;
+        let left = "return [document.querySelector('#results')?.innerText ?? 'no results', document.querySelector('#save-weights')?.disabled]";
+        let left = site.script(left).await;
+        let results = left[0].as_str().unwrap();
+        assert!(results.contains("cart 6"), "after {name}: {results}");
+        assert_eq!(left[1], false, "after {name} the model is gone");
+    }
+}
+
+/// The file that is there can be learned by another method.
+async fn assert_a_baseline_learns_from_the_file(site: &Site) {
+    site.click("#method option[value=r2d2]").await;
+    site.fill("#steps", "20\t").await;
+    site.click("#train").await;
+    site.wait_for_text("#status", "Finished").await;
+    site.wait_for_text("#results", "adapted to 'cart 6'").await;
+    let results: Value = serde_json::from_slice(&saved_by(site, "#save-run").await).unwrap();
+    let spec = &results["report"]["spec"];
+    assert_eq!(spec["file"], "carts.csv");
+    assert_eq!(spec["training"]["method"], "r2d2");
+    assert_eq!(spec["training"]["steps"], 20);
 }
 
 #[test]
@@ -206,6 +246,18 @@ fn a_hundred_thousand_rows_load_in_two_seconds_while_the_page_goes_on() {
     });
 }
 
+/// Whoever gets a saved run can repeat it: its settings, device, browser and version are in it.
+fn assert_says_where_it_comes_from(run: &str) {
+    let run: Value = serde_json::from_str(run).unwrap();
+    assert!(run["browser"].as_str().unwrap().contains("Chrome"));
+    let report = &run["report"];
+    assert_eq!(report["device"]["name"], "cpu");
+    assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(report["spec"]["system"], "cartpole");
+    assert_eq!(report["spec"]["method"], "camel");
+    assert_eq!(report["spec"]["steps"], 300);
+}
+
 #[test]
 #[ignore = "needs the built site"]
 fn a_saved_run_is_opened_again_and_another_file_is_named() {
@@ -215,9 +267,13 @@ fn a_saved_run_is_opened_again_and_another_file_is_named() {
         let table = site.find("#identified").await.text().await.unwrap();
         watch_saving(site).await;
         let run = String::from_utf8(saved_by(site, "#save-run").await).unwrap();
+        assert_says_where_it_comes_from(&run);
         assert!(weights::import(&saved_by(site, "#save-weights").await).is_ok());
         for (place, begins) in [(1, "Parameter,"), (2, "| Parameter |"), (3, "% Identified")] {
             site.click("#identified .menu > summary").await;
+            if place == 1 {
+                assert_sound(site, "an open menu").await;
+            }
             let item = format!("#identified .menu__list button:nth-child({place})");
             let text = String::from_utf8(saved_by(site, &item).await).unwrap();
             assert!(text.starts_with(begins), "{text}");
@@ -289,37 +345,4 @@ fn a_full_storage_is_a_message_and_nothing_is_lost() {
             .await;
         site.wait_for_text("#identified", "±").await;
     });
-}
-
-#[test]
-#[ignore = "needs the built site"]
-fn the_data_page_looks_right_before_and_after_a_file() {
-    for (name, window) in [
-        ("desktop", DESKTOP),
-        (
-            "desktop-dark",
-            Window {
-                dark: true,
-                ..DESKTOP
-            },
-        ),
-        ("phone", PHONE),
-        (
-            "phone-dark",
-            Window {
-                dark: true,
-                ..PHONE
-            },
-        ),
-    ] {
-        drive(window, async |site| {
-            site.visit(SMALL).await;
-            site.find("#data-file").await;
-            site.picture(&format!("data-{name}")).await;
-            site.click("#use-example").await;
-            site.wait_for_text("#file-status", "1,800 rows").await;
-            let wide = site.script("return document.documentElement.scrollWidth - document.documentElement.clientWidth").await;
-            assert_eq!(wide, 0, "the page is wider than {name}");
-        });
-    }
 }

@@ -40,7 +40,7 @@ async fn wait_for_link(site: &Site, part: &str) {
 }
 
 /// Waits until the stage's canvas has been painted.
-async fn wait_for_paint(site: &Site, name: &str) {
+pub async fn wait_for_paint(site: &Site, name: &str) {
     let condition = format!(
         "const canvas = document.querySelector('#stage canvas');
         if (!canvas?.width || !canvas.height) return false;
@@ -112,7 +112,6 @@ fn a_charge_is_dragged_into_the_link_and_back_leads_to_where_it_was() {
         // A link with other places is followed, and so is the way back.
         let label = "document.querySelector('#stage canvas').getAttribute('aria-label')";
         let dragged = site.script(&format!("return {label}")).await;
-        let dragged = dragged.as_str().unwrap().to_owned();
         site.script(
             "location.hash = '#/gallery?v=1&system=charges-pair&places=-1.02%2C-0.02%201.4%2C0'",
         )
@@ -120,14 +119,14 @@ fn a_charge_is_dragged_into_the_link_and_back_leads_to_where_it_was() {
         wait_until(
             site,
             "other places",
-            &format!("return {label} !== '{dragged}'"),
+            &format!("return {label} !== {dragged}"),
         )
         .await;
         site.client.back().await.unwrap();
         wait_until(
             site,
             "the way back",
-            &format!("return {label} === '{dragged}'"),
+            &format!("return {label} === {dragged}"),
         )
         .await;
     });

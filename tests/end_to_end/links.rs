@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
+    accessibility::assert_sound,
     browser::{DESKTOP, Site},
     drive,
     sharing::shared,
@@ -95,12 +96,13 @@ fn the_chosen_cell_of_a_table_is_in_its_link() {
 
         site.visit(&link).await;
         site.until(&is(&chosen)).await;
-        // The usual choice needs no word in the link, and an unknown one is as usual.
+        // The usual choice needs no word in the link, and an unknown one is as usual, with a remark.
         site.click("#rerun-cell option:first-child").await;
         site.until("!location.hash.includes('cell_')").await;
         site.visit("#/tables?v=1&system=pendulum&view=cell_magic.3.0")
             .await;
         site.until(&is(&first)).await;
+        site.wait_for_text(".notice--warn", "magic.3.0").await;
     });
 }
 
@@ -139,6 +141,7 @@ fn the_share_button_puts_the_link_on_the_clipboard() {
         let copied = site.client.execute_async(read, vec![]).await.unwrap();
         let shown = "return document.querySelector('#share-panel input').value";
         assert_eq!(copied, site.script(shown).await);
+        assert_sound(site, "the open Share panel").await;
         let link = copied.as_str().unwrap();
         assert!(link.starts_with(&site.address), "{link}");
         assert!(

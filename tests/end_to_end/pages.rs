@@ -1,12 +1,14 @@
 //! The pages besides the experiments: how it works, tables, bench, and a visit without a network.
 
-use std::time::Duration;
+use std::{fs, time::Duration};
 
 use serde_json::json;
 
 use crate::{
-    browser::{DESKTOP, PHONE},
-    drive,
+    accessibility::assert_sound,
+    browser::{DESKTOP, PHONE, dist},
+    drive, drive_on, engine,
+    gallery::wait_for_paint,
 };
 
 #[test]
@@ -102,9 +104,41 @@ fn the_site_works_without_a_network_after_one_visit() {
         site.visit("#/experiments?v=1&system=cartpole&method=camel&steps=50&device=cpu&run=1")
             .await;
         site.wait_for_text("#status", "Finished").await;
+        site.visit("#/experiments?v=1&system=pendulum&method=camel")
+            .await;
+        let origin = site.wait_for_text("#origin", "adapts at once").await;
+        assert!(origin.contains("came with the site"), "{origin}");
+        site.wait_for_text("#identified", "±").await;
+        site.visit("#/tables?v=1&system=pendulum").await;
+        site.wait_for_text("#errors", "Ours / paper").await;
+        site.find("#figures canvas").await;
+        site.visit("#/gallery?v=1&system=charges-pair").await;
+        wait_for_paint(site, "charges-pair without a network").await;
         // The browser tried in vain to look for a newer version.
         site.forgive_errors().await;
     });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn pages_that_could_not_be_loaded_say_so_and_are_tried_again() {
+    let folder = std::env::temp_dir().join(format!("camel-lab-more-{}", std::process::id()));
+    engine::copy(&dist(), &folder);
+    let (program, away) = (folder.join("more.js"), folder.join("more.away"));
+    fs::rename(&program, &away).unwrap();
+    drive_on(&folder, DESKTOP, async |site| {
+        site.visit("#/tables?v=1&system=pendulum").await;
+        site.wait_for_text("main .notice--error", "could not be loaded")
+            .await;
+        assert_sound(site, "a page that could not be loaded").await;
+        site.picture("not-loaded-desktop").await;
+        fs::rename(&away, &program).unwrap();
+        site.click("main .notice--error button").await;
+        site.wait_for_text("#errors", "Ours / paper").await;
+        // The console has heard of the missing file.
+        site.forgive_errors().await;
+    });
+    fs::remove_dir_all(folder).unwrap();
 }
 
 /// Puts a file back as it was.

@@ -70,6 +70,41 @@ async fn drag(site: &Site, from: [f64; 2], to: [f64; 2]) {
     }
 }
 
+/// Presses at a place of the true field [m], moves to another in so many moves and releases, all at
+/// once, so that the engine cannot answer in between.
+async fn pull(site: &Site, from: [f64; 2], to: [f64; 2], moves: usize) {
+    let [from, to] = [json!(from), json!(to)];
+    let script = format!(
+        "const [from, to, moves] = [{from}, {to}, {moves}];
+        const map = document.querySelector('.maps canvas');
+        map.scrollIntoView({{ block: 'center' }});
+        const box = map.getBoundingClientRect();
+        const send = (kind, part) => {{
+            const [x, y] = [0, 1].map((k) => from[k] + part * (to[k] - from[k]));
+            const clientX = box.left + box.width * (x + 1) / 2;
+            const clientY = box.top + box.height * (1 - y);
+            map.dispatchEvent(new PointerEvent(kind, {{ clientX, clientY, bubbles: true, pointerType: 'mouse', buttons: 1 }}));
+        }};
+        send('pointerdown', 0);
+        for (let k = 1; k <= moves; k += 1) send('pointermove', k / moves);
+        send('pointerup', 1)"
+    );
+    site.script(&script).await;
+}
+
+/// Waits until the address has so many points, the last of them at a place [m].
+async fn wait_for_last_point(site: &Site, count: usize, at: [f64; 2]) {
+    let at = json!(at);
+    site.until(&format!(
+        "(() => {{
+            const points = decodeURIComponent(location.hash).split('points=')[1]?.split('&')[0].split('+') ?? [];
+            const [x, y] = (points.at(-1) ?? '').split(',').map(Number);
+            return points.length === {count} && Math.hypot(x - {at}[0], y - {at}[1]) < 0.02;
+        }})()"
+    ))
+    .await;
+}
+
 #[test]
 #[ignore = "needs the built site"]
 fn a_point_is_dragged_and_the_estimate_follows() {
@@ -96,6 +131,16 @@ fn a_point_is_dragged_and_the_estimate_follows() {
         let off = |text: &str, wanted: f64| (text.parse::<f64>().unwrap() - wanted).abs();
         assert!(off(x, -0.2) < 0.02 && off(y, 0.7) < 0.02, "{link}");
         site.wait_for_text("#points", "3 points of your own").await;
+
+        // A hand that trembles while it clicks adds a point all the same.
+        pull(site, [0.3, 0.2], [0.308, 0.2], 1).await;
+        wait_for_last_point(site, 4, [0.308, 0.2]).await;
+        site.wait_for_text("#results h2", "4 samples").await;
+        // More moves than a browser lets a page write into its address.
+        pull(site, [0.308, 0.2], [0.5, 0.35], 300).await;
+        wait_for_last_point(site, 4, [0.5, 0.35]).await;
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        wait_for_last_point(site, 4, [0.5, 0.35]).await;
     });
 }
 

@@ -92,6 +92,11 @@ fn a_link_brings_back_what_the_columns_stand_for() {
             "return [document.querySelector('#held-out').value, document.querySelector(\"{role}\").value, document.querySelector('#columns .segmented button:last-child').getAttribute('aria-pressed'), document.querySelector('#shared-part').checked].join()"
         );
         assert_eq!(site.script(&state).await, "cart 2,ignored,true,false");
+        // What fits the file is no setting of the experiments.
+        site.click("nav a[href*='#/experiments']").await;
+        site.wait_for_text("h1", "Cartpole").await;
+        let experiment = site.fragment().await;
+        assert!(!experiment.contains("steps="), "{experiment}");
     });
 }
 
@@ -145,12 +150,13 @@ fn a_result_of_usual_settings_is_not_overwritten_by_the_shipped_model() {
     drive(DESKTOP, async |site| {
         site.visit("#/experiments?v=1&system=cartpole&method=camel")
             .await;
-        site.wait_for_text("#origin", "Answers a model that came with the site")
-            .await;
+        let origin = site.wait_for_text("#origin", "adapts at once").await;
+        assert!(origin.contains("came with the site"), "{origin}");
         let shipped = site.wait_for_text("#identified", "±").await;
         watch_saving(site).await;
         let saved = saved_by(site, "#save-run").await;
         let mut alone: Value = serde_json::from_slice(&saved).unwrap();
+        assert_eq!(alone["report"]["device"]["name"], "cpu");
         alone.as_object_mut().unwrap().remove("weights");
         alone["report"]["adaptation"]["identified"][0]["estimate"] = 12.5.into();
 

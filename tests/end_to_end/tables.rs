@@ -87,7 +87,7 @@ fn a_whole_table_and_all_tables_are_started_and_cancelled() {
 
 #[test]
 #[ignore = "needs the built site"]
-fn the_page_says_what_a_ratio_compares_and_how_long_methods_take() {
+fn the_page_says_what_a_ratio_compares_how_long_methods_take_and_shows_the_papers_figures() {
     drive(DESKTOP, async |site| {
         site.visit("#/tables?v=1&system=upkie").await;
         site.wait_for_text("#notes", "other scale of torques").await;
@@ -97,6 +97,13 @@ fn the_page_says_what_a_ratio_compares_and_how_long_methods_take() {
         site.wait_for_text("#notes", "normalised errors").await;
         site.wait_for_text("#errors", "True potentials, least squares")
             .await;
+        site.find("#figures canvas[aria-label*='training tasks']")
+            .await;
+        site.wait_for_text("#remarks ul", "paper").await;
+        site.visit("#/tables?v=1&system=capacitor-eps").await;
+        site.find("#figures canvas[aria-label*='ε']").await;
+        let remarks = text_of(site, "#remarks").await;
+        assert!(!remarks.is_empty(), "nothing is said of the figures");
     });
 }
 

@@ -298,6 +298,8 @@ fn what_no_training_could_use_is_corrected_before_it_starts() {
     assert!(said[1].contains("rank must be at most"), "{said:?}");
     assert!(said[2].contains("shots must be at least"), "{said:?}");
     assert_eq!((said.len(), link.spec.shots), (3, link.spec.rank));
+    let bad_places = "#/experiments?v=1&system=cartpole&method=camel&rank=9&places=1,2";
+    assert!(Link::read(bad_places).0.spec.check_rank().is_ok());
     let (own, remarks) = Link::read("#/data?v=1&rank=9");
     assert_eq!((own.spec.rank, remarks), (9, vec![]));
 }
