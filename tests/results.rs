@@ -20,11 +20,12 @@ use camel_lab::{
         record::{Printed, Record, StepTime},
         table::{Cell, Evaluator, Made, plan},
         training::train,
-        tuning::{Candidate, Tried, candidates},
+        tuning::{Tried, candidates},
     },
-    learners::{METHODS, Model, Settings, weights},
+    learners::{METHODS, Model, Optimiser, Settings, weights},
     systems::{self, Split},
 };
+use nalgebra::{Cholesky, DMatrix, DVector};
 
 /// A model that is made in a second or two.
 const SYSTEM: &str = "pendulum";
@@ -277,11 +278,7 @@ fn what_camel_has_reached_it_keeps() {
 }
 
 /// All figures that are worse than the paper's.
-const WORSE: [(&str, &str, usize); 3] = [
-    ("charges-dipole", "camel", 3),
-    ("charges-dipole", "r2d2", 10),
-    ("capacitor", "r2d2", 40),
-];
+const WORSE: [(&str, &str, usize); 2] = [("charges-dipole", "camel", 3), ("capacitor", "r2d2", 40)];
 
 #[test]
 fn every_figure_that_is_worse_than_the_papers_is_said_with_its_reason() {
@@ -314,6 +311,33 @@ fn every_figure_that_is_worse_than_the_papers_is_said_with_its_reason() {
     assert!(unexplained.is_empty(), "{unexplained:?}");
 }
 
+/// Why R2-D2 is worse on the capacitor: its printed error is far below that of the best combination of
+/// the training potentials, even one that sees every node.
+#[test]
+fn no_combination_of_training_potentials_has_the_printed_error_of_r2d2() {
+    let system = systems::by_name("capacitor").unwrap();
+    let potentials = |split| {
+        let environments = system.environments(split, TABLE_SEED);
+        let columns = environments.iter().map(|phi| {
+            let task = system.task(phi, Split::Train, TABLE_SEED).unwrap();
+            DVector::from_vec(task.targets)
+        });
+        columns.collect::<Vec<_>>()
+    };
+    let mut basis = potentials(Split::Train);
+    basis.push(DVector::repeat(basis[0].len(), 1.0));
+    let basis = DMatrix::from_columns(&basis);
+    let gram = Cholesky::new(basis.tr_mul(&basis)).unwrap();
+    let tests = potentials(Split::Test);
+    let errors = tests.iter().map(|truth| {
+        let weights = gram.solve(&basis.tr_mul(truth));
+        (&basis * weights - truth).norm_squared() / truth.len() as f64
+    });
+    let mean = errors.sum::<f64>() / tests.len() as f64;
+    println!("the best combination has a mean squared error of {mean:.1e}");
+    assert!(mean > 10.0 * 3.1e-4, "{mean}");
+}
+
 #[test]
 fn every_remark_and_every_time_of_the_paper_is_of_a_known_method() {
     let results = results();
@@ -333,7 +357,8 @@ fn every_remark_and_every_time_of_the_paper_is_of_a_known_method() {
 }
 
 /// Methods of the figures of training tasks and of ε; the others take too long.
-const OF_MANY_TRAININGS: [&str; 4] = ["camel", "anil", "coda", "r2d2"];
+const AGAINST_TASKS: [&str; 4] = ["camel", "anil", "coda", "r2d2"];
+const AGAINST_EPSILON: [&str; 2] = ["camel", "coda"];
 
 #[test]
 fn every_figure_has_its_curves_and_they_go_through_the_table() {
@@ -350,9 +375,11 @@ fn every_figure_has_its_curves_and_they_go_through_the_table() {
             has("shots", system, method.name);
         }
     }
-    for method in OF_MANY_TRAININGS {
+    for method in AGAINST_TASKS {
         has("tasks", "charges-dipole", method);
         has("tasks", "charges-pair", method);
+    }
+    for method in AGAINST_EPSILON {
         has("epsilon", EPSILON_SYSTEM, method);
     }
     for curve in &curves {
@@ -368,26 +395,25 @@ fn every_figure_has_its_curves_and_they_go_through_the_table() {
     }
 }
 
-/// The tries of every method on a system, from as many changes and as many seeds.
+/// `camel tune` has tried as much for every method, and nothing that plays no part: L-BFGS has neither
+/// learning rate nor weight decay. What was found better moves the candidates of today.
 #[test]
 fn every_method_was_tuned_with_the_same_effort() {
     let tried: Vec<Tried> = read("tuning");
     for system in systems::NAMES {
         for method in METHODS.iter().filter(|method| !method.zero_shot) {
-            let of_today = candidates(system, method.name).unwrap();
-            let is_tried = |candidate: &Candidate| {
-                let knobs = candidate.knobs();
-                tried.iter().any(|t| {
-                    (&*t.system, &*t.method) == (system, method.name)
-                        && (&t.tried, &t.settings) == (&candidate.tried, &knobs)
-                })
-            };
-            let missing: Vec<_> = of_today
+            let number = candidates(system, method.name).unwrap().len();
+            let by_command = tried
                 .iter()
-                .filter(|candidate| !is_tried(candidate))
-                .map(|candidate| &candidate.tried)
-                .collect();
-            assert!(missing.is_empty(), "{system} {}: {missing:?}", method.name);
+                .filter(|t| (&*t.system, &*t.method) == (system, method.name) && t.steps.is_some());
+            let changes: BTreeSet<_> = by_command.map(|t| (&t.tried, &t.settings)).collect();
+            let name = format!("{system} {}", method.name);
+            assert!(changes.len() >= number, "{name}: {changes:?}");
+            let settings = Settings::new(system, method.name).unwrap();
+            if settings.optimiser == Optimiser::Lbfgs {
+                let by_adam = changes.iter().filter(|c| c.0.contains("optimiser=adam"));
+                assert_eq!(by_adam.count(), 3, "{name}: {changes:?}");
+            }
         }
     }
 }

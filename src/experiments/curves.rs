@@ -39,7 +39,7 @@ fn chart((what, system): (&str, &str), figure: &str, y: Axis, series: Vec<Series
         title: format!(
             "{}: {} against {}",
             title(system),
-            what.to_lowercase(),
+            what.to_ascii_lowercase(),
             x.label
         ),
         x,

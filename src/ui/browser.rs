@@ -312,12 +312,12 @@ pub async fn fetch_numbers(path: &str, key: &str) -> Option<Vec<f64>> {
         .collect()
 }
 
-/// A name for a file from a title: letters, digits and hyphens.
+/// A name for a file from a title: plain letters, digits and hyphens.
 pub fn file_name(title: &str, ending: &str) -> String {
     let words: Vec<String> = title
-        .split(|c: char| !c.is_alphanumeric())
+        .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
+        .map(str::to_ascii_lowercase)
         .collect();
     let stem = if words.is_empty() {
         "camel-lab".to_owned()

@@ -100,12 +100,12 @@ impl Roles {
     pub fn guess(outline: &Outline) -> Self {
         let columns = &outline.columns;
         let is = |column: &ColumnOutline, names: &[&str]| {
-            names.contains(&column.name.to_lowercase().as_str())
+            names.contains(&column.name.to_ascii_lowercase().as_str())
         };
         let mut roles: Vec<Role> = columns
             .iter()
             .map(|column| {
-                if column.name.to_lowercase().starts_with(PARAMETER_PREFIX) {
+                if column.name.to_ascii_lowercase().starts_with(PARAMETER_PREFIX) {
                     Role::Parameter
                 } else if column.not_a_number.is_some() {
                     Role::Ignored
