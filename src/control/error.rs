@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::{
-    identification::{error::IdentificationError, learned::LearnedError},
+    identification::{error::IdentificationError, learned::LearnedError, trials::TrialError},
     learners::LearnerError,
     systems::SystemError,
 };
@@ -17,6 +17,9 @@ pub enum ControlError {
     /// The model's adaptation failed.
     #[error(transparent)]
     Identification(#[from] IdentificationError),
+    /// The trials make no sense.
+    #[error(transparent)]
+    Trials(#[from] TrialError),
     /// The trained model cannot do what is asked of it.
     #[error(transparent)]
     Learner(#[from] LearnerError),

@@ -66,14 +66,12 @@ impl AdaptiveTrial {
 /// Total errors under the same disturbance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Compared {
-    /// A controller that knows the masses and the friction.
+    /// A controller that knows the masses and the friction, with the adaptive controller's feedback.
     pub oracle: f64,
-    /// The same with the disturbance observer that the adaptive controller has.
-    pub oracle_observer: Option<f64>,
-    /// Frictionless inverse dynamics with the masses before the change.
+    /// The same with the usual feedback alone, also after the change.
+    pub oracle_plain: Option<f64>,
+    /// Frictionless inverse dynamics with the masses before the change and the usual feedback.
     pub analytic: Option<f64>,
-    /// The same with the disturbance observer.
-    pub analytic_observer: Option<f64>,
 }
 
 /// Median and maximum over trials; `None` where more than half, or one, never got there.
@@ -119,14 +117,14 @@ pub struct AdaptiveReport {
     /// Total error, median over all trials, one that failed counted as infinite: the tip's distances to the reference [m] of the cartpole, the torque's
     /// prediction errors [N m] of Upkie.
     pub tracking_error: f64,
-    /// The same for a model that knows the masses and the friction.
+    /// The same for a model that knows the masses and the friction, with the adaptive controller's
+    /// feedback, which becomes strong as soon as the mass changes.
     pub tracking_error_oracle: f64,
-    /// The same for the oracle with the disturbance observer of the adaptive controller.
-    pub tracking_error_oracle_observer: Option<f64>,
-    /// The same for frictionless inverse dynamics with the masses before the change.
+    /// The same for the oracle with the usual feedback alone.
+    pub tracking_error_oracle_plain: Option<f64>,
+    /// The same for frictionless inverse dynamics with the masses before the change and the usual
+    /// feedback, since it notices nothing.
     pub tracking_error_analytic: Option<f64>,
-    /// The same for the frictionless model with the disturbance observer.
-    pub tracking_error_analytic_observer: Option<f64>,
     /// Trials in which the plant diverged or the robot fell; they count as never there.
     pub diverged: usize,
     /// Time that a tick may take [s].
@@ -165,9 +163,8 @@ impl AdaptiveReport {
             coverage_95: (!bars.is_empty()).then(|| covered as f64 / bars.len() as f64),
             tracking_error: median(trials.iter().map(|t| t.error).collect()),
             tracking_error_oracle: median(trials.iter().map(|t| t.compared.oracle).collect()),
-            tracking_error_oracle_observer: compared(|c| c.oracle_observer),
+            tracking_error_oracle_plain: compared(|c| c.oracle_plain),
             tracking_error_analytic: compared(|c| c.analytic),
-            tracking_error_analytic_observer: compared(|c| c.analytic_observer),
             diverged: trials.iter().filter(|t| t.failed).count(),
             budget_seconds,
             adaptation_seconds: Summary::of(&seconds),
