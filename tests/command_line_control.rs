@@ -109,6 +109,47 @@ fn tracking_and_design_report_every_controller_and_every_number_of_points() {
     }
 }
 
+/// The figures of one controller in what `camel track` writes for one system.
+fn followed<'a>(figures: &'a Value, method: &str) -> &'a Value {
+    let methods = figures["methods"].as_array().unwrap().iter();
+    methods.clone().find(|m| m["method"] == method).unwrap()
+}
+
+#[test]
+fn the_shipped_tracking_figures_are_what_the_command_makes() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/public/results/tracking.json");
+    let shipped: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    for (system, figures) in ["cartpole", "arm"].iter().zip(shipped.as_array().unwrap()) {
+        assert_eq!(
+            (&figures["system"], &figures["trials"]),
+            (&(*system).into(), &25.into())
+        );
+        for method in [
+            "analytic", "camel", "anil", "coda", "maml", "r2d2", "cavia", "oracle",
+        ] {
+            let found = followed(figures, method);
+            assert!(found["total_error"]["median"].is_number(), "{found}");
+        }
+        assert_eq!(followed(figures, "oracle")["success"], 1.0);
+    }
+    let again = figures("track --system cartpole --methods camel --trials 25 --seed 0 --summary");
+    let [shipped, again] = [&shipped[0], &again].map(|all| followed(all, "camel"));
+    assert_eq!(shipped["success"], again["success"]);
+    for key in ["median", "mean"] {
+        let [then, now] = [shipped, again].map(|m| m["total_error"][key].as_f64().unwrap());
+        assert!(
+            (now / then - 1.0).abs() < 1e-3,
+            "{key}: {then} m, now {now} m"
+        );
+    }
+}
+
+#[test]
+fn the_true_parameters_need_no_weights_of_their_own() {
+    let json = figures("track --methods phi-camel --trials 1 --summary");
+    assert_eq!(json["methods"][0]["success"], 1.0, "{json}");
+}
+
 #[test]
 fn what_makes_no_sense_is_refused_with_its_value_before_anything_is_trained() {
     let refused = [

@@ -52,6 +52,12 @@ pub enum ControlError {
         /// What is allowed, in words.
         allowed: String,
     },
+    /// A robot for which no swing-up was found that ends upright.
+    #[error("no swing-up was found that ends upright with the parameters {parameters:?}")]
+    NoSwingUp {
+        /// Parameters of the robot.
+        parameters: Vec<f64>,
+    },
     /// The plant under control left the finite numbers.
     #[error("the plant diverged at step {step} under input {input}")]
     Diverged {

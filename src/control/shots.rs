@@ -21,8 +21,8 @@ pub struct Shots {
 }
 
 impl Shots {
-    /// The first `count` samples of the test trajectory `seed` with these parameters, under a white
-    /// force (or torque) of standard deviation `noise`.
+    /// The first `count` samples of the test trajectory `seed` with these parameters; white noise of
+    /// standard deviation `noise` lies between the inputs as recorded and as they acted.
     pub fn of(
         system: &dyn System,
         parameters: &[f64],
@@ -38,17 +38,42 @@ impl Shots {
                 allowed: format!("between 1 and {}", task.targets.len()),
             });
         }
-        let forces = StandardNormal.sample_iter(random::generator(seed, NOISE_STREAM));
-        let known = task.targets.iter().zip(forces);
+        let errors = StandardNormal.sample_iter(random::generator(seed, NOISE_STREAM));
+        let recorded = task.targets.iter().zip(errors);
         Ok(Self {
             inputs: Samples {
                 dim: task.inputs.dim,
                 values: task.inputs.values[..count * task.inputs.dim].to_vec(),
             },
-            targets: known
-                .map(|(u, force): (_, f64)| u - noise * force)
+            targets: recorded
+                .map(|(u, error): (_, f64)| u + noise * error)
                 .take(count)
                 .collect(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::systems::cartpole::Cartpole;
+
+    #[test]
+    fn the_noise_of_shots_is_as_large_as_asked_for_and_none_leaves_them_exact() {
+        let shots = |noise| Shots::of(&Cartpole::default(), &[1.5, 0.3], 300, noise, 1).unwrap();
+        let (exact, noisy) = (shots(0.0), shots(0.05));
+        assert_eq!(exact.inputs.values, noisy.inputs.values);
+        let errors = exact.targets.iter().zip(&noisy.targets);
+        let square = errors.map(|(a, b)| (a - b).powi(2)).sum::<f64>() / 300.0;
+        assert!((square.sqrt() / 0.05 - 1.0).abs() < 0.15, "{square}");
+    }
+
+    #[test]
+    fn more_shots_than_there_are_or_none_are_refused_with_the_number() {
+        for count in [0, 100_000] {
+            let refused = Shots::of(&Cartpole::default(), &[1.5, 0.3], count, 0.0, 1);
+            let error = refused.unwrap_err().to_string();
+            assert!(error.ends_with(&format!("but is {count}")), "{error}");
+        }
     }
 }

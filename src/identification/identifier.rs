@@ -420,6 +420,5 @@ mod tests {
         let found = identifier().identify(&inputs, &targets, 0.0).unwrap();
         assert_eq!(found.determined, vec![true, false], "{found:?}");
         assert!((found.estimate.values[0] - 2.0).abs() < 0.2, "{found:?}");
-        assert!(found.condition > 100.0, "{found:?}");
     }
 }

@@ -21,6 +21,8 @@ pub struct AdaptiveTrial {
     pub quiet_steps: usize,
     /// Whether the last error bar held the truth; none without one.
     pub covered: Option<bool>,
+    /// The same 100 steps after the change was noticed.
+    pub covered_soon: Option<bool>,
     /// Total error of the adaptive model; infinite if its run failed.
     pub error: f64,
     /// Total errors of the models that it is compared with.
@@ -51,6 +53,7 @@ impl AdaptiveTrial {
             false_alarms: watch.false_alarms + quiet.false_alarms,
             quiet_steps: watch.quiet_steps + quiet.quiet_steps,
             covered: watch.covered,
+            covered_soon: watch.covered_soon,
             error: if failed {
                 f64::INFINITY
             } else {
@@ -114,6 +117,8 @@ pub struct AdaptiveReport {
     pub false_alarms_per_10k: f64,
     /// Share of trials whose last 95 % interval held the new mass; none without error bars.
     pub coverage_95: Option<f64>,
+    /// The same 100 steps after the change was noticed.
+    pub coverage_95_soon: Option<f64>,
     /// Total error, median over all trials, one that failed counted as infinite: the tip's distances to the reference [m] of the cartpole, the torque's
     /// prediction errors [N m] of Upkie.
     pub tracking_error: f64,
@@ -141,8 +146,6 @@ impl AdaptiveReport {
         let settled = |tolerance: usize| Steps::of(trials.iter().map(|t| t.settled[tolerance]));
         let alarms: usize = trials.iter().map(|t| t.false_alarms).sum();
         let quiet: usize = trials.iter().map(|t| t.quiet_steps).sum();
-        let bars: Vec<bool> = trials.iter().filter_map(|t| t.covered).collect();
-        let covered = bars.iter().filter(|covered| **covered).count();
         let ticks: usize = trials.iter().map(|t| t.punctuality.ticks).sum();
         let missed: usize = trials.iter().map(|t| t.punctuality.missed).sum();
         let seconds: Vec<f64> = trials
@@ -160,7 +163,8 @@ impl AdaptiveReport {
             steps_within_15pct: settled(2),
             detection_delay: Steps::of(trials.iter().map(|t| t.detection_delay)),
             false_alarms_per_10k: 1e4 * alarms as f64 / quiet.max(1) as f64,
-            coverage_95: (!bars.is_empty()).then(|| covered as f64 / bars.len() as f64),
+            coverage_95: share(trials.iter().filter_map(|t| t.covered)),
+            coverage_95_soon: share(trials.iter().filter_map(|t| t.covered_soon)),
             tracking_error: median(trials.iter().map(|t| t.error).collect()),
             tracking_error_oracle: median(trials.iter().map(|t| t.compared.oracle).collect()),
             tracking_error_oracle_plain: compared(|c| c.oracle_plain),
@@ -171,6 +175,14 @@ impl AdaptiveReport {
             missed_ticks: missed as f64 / ticks.max(1) as f64,
         }
     }
+}
+
+/// The share that holds; none of nothing.
+fn share(all: impl Iterator<Item = bool>) -> Option<f64> {
+    let (held, count) = all.fold((0, 0), |(held, count), holds| {
+        (held + usize::from(holds), count + 1)
+    });
+    (count > 0).then(|| held as f64 / count as f64)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
