@@ -1,18 +1,23 @@
-//! A strong hand for a while after an alarm: `u = (M̂/M₀) K_k (x̄_k − x)`, else the usual feedback.
+//! A strong hand for a while: `u = (M̂/M₀) K_k (x̄_k − x)` after an alarm or far off, else the usual
+//! feedback.
 //!
 //! Before a change of mass is noticed and weighed, the model of the former plant has pushed the cart
 //! off its reference. Weak feedback brings the cart back slowly and leaves the pole, which nothing
 //! damps, swinging. So the regulator along the reference takes over, made for nominal masses and
-//! scaled by the mass as identified, until what the change did is undone.
+//! scaled by the mass as identified, until what the change did is undone. It does the same once the
+//! tip has strayed for any other reason, such as what a trained model does not explain.
 
 use super::{
     feedback::{Feedback, TipFeedback, TrajectoryFeedback},
     reference::Reference,
+    tracking::tip_distance,
 };
 use crate::systems::cartpole::Cartpole;
 
 /// Steps for which the regulator acts, 3 s.
 const STEPS: usize = 150;
+/// Distance of the tip to the reference's that is far [m].
+const FAR: f64 = 0.01;
 /// Cart M₀ and pole that the regulator is made for [kg].
 const NOMINAL: [f64; 2] = [1.5, 0.3];
 /// Its weights: cart position and speed, pole angle and rate.
@@ -20,10 +25,10 @@ const STATE_WEIGHTS: [f64; 4] = [1.0, 1.0, 10.0, 1.0];
 /// Weight of its input.
 const INPUT_WEIGHT: f64 = 0.005;
 
-/// Feedback that is stronger for a while after the model noticed a change.
+/// Feedback that is stronger for a while after the model noticed a change or the tip was far off.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recovery<F> {
-    usual: F,
+pub struct Recovery {
+    usual: TipFeedback,
     regulator: TrajectoryFeedback,
     /// M̂/M₀ as last identified.
     scale: f64,
@@ -31,7 +36,7 @@ pub struct Recovery<F> {
     left: usize,
 }
 
-impl Recovery<TipFeedback> {
+impl Recovery {
     /// The cartpole's adaptive run along `reference`.
     pub fn cartpole(cartpole: &Cartpole, reference: &Reference) -> Self {
         Self {
@@ -49,11 +54,17 @@ impl Recovery<TipFeedback> {
     }
 }
 
-impl<F: Feedback> Feedback for Recovery<F> {
+impl Feedback for Recovery {
     fn input(&self, step: usize, state: &[f64], target: &[f64]) -> f64 {
         match self.left {
             0 => self.usual.input(step, state, target),
             _ => self.scale * self.regulator.input(step, state, target),
+        }
+    }
+
+    fn see(&mut self, state: &[f64], target: &[f64]) {
+        if self.left == 0 && tip_distance(&self.usual.cartpole, state, target) > FAR {
+            self.left = STEPS;
         }
     }
 
@@ -74,7 +85,7 @@ impl<F: Feedback> Feedback for Recovery<F> {
 mod tests {
     use super::*;
 
-    fn recovery() -> Recovery<TipFeedback> {
+    fn recovery() -> Recovery {
         let cartpole = Cartpole::default();
         let reference = Reference::cartpole_sine(&cartpole).unwrap();
         Recovery::cartpole(&cartpole, &reference)
@@ -83,7 +94,7 @@ mod tests {
     #[test]
     fn the_regulator_acts_after_an_alarm_for_its_time_alone() {
         let mut feedback = recovery();
-        let push = |feedback: &Recovery<TipFeedback>| feedback.input(7, &[0.1; 4], &[0.0; 4]);
+        let push = |feedback: &Recovery| feedback.input(7, &[0.1; 4], &[0.0; 4]);
         let weak = push(&feedback);
         feedback.observe(true, Some(&[1.5, 0.3]));
         for _ in 0..STEPS {
@@ -94,9 +105,20 @@ mod tests {
     }
 
     #[test]
+    fn the_regulator_acts_once_the_tip_is_far_off() {
+        let mut feedback = recovery();
+        let push = |feedback: &Recovery| feedback.input(7, &[0.1; 4], &[0.0; 4]);
+        let weak = push(&feedback);
+        feedback.see(&[0.5 * FAR, 0.0, 0.0, 0.0], &[0.0; 4]);
+        assert_eq!(push(&feedback), weak);
+        feedback.see(&[2.0 * FAR, 0.0, 0.0, 0.0], &[0.0; 4]);
+        assert!(push(&feedback).abs() > 2.0 * weak.abs());
+    }
+
+    #[test]
     fn a_heavier_cart_is_pushed_harder_and_a_senseless_mass_is_ignored() {
         let mut feedback = recovery();
-        let push = |feedback: &Recovery<TipFeedback>| feedback.input(7, &[0.1; 4], &[0.0; 4]);
+        let push = |feedback: &Recovery| feedback.input(7, &[0.1; 4], &[0.0; 4]);
         feedback.observe(true, Some(&[1.5, 0.3]));
         let light = push(&feedback);
         feedback.observe(false, Some(&[3.0, 0.3]));

@@ -122,8 +122,9 @@ impl AdaptiveTrials {
         Ok(run.controller().model().punctuality().clone())
     }
 
-    /// Tracking errors of the formulas: of the oracle with the adaptive controller's feedback, which
-    /// becomes strong at the change, and without, and of the textbook.
+    /// Tracking errors of the formulas: of the oracle with the adaptive controller's feedback, which is
+    /// strong after the change and far off, and with the usual one alone, and of the textbook, which
+    /// has the controller's feedback but is told of no change.
     fn compare(
         &self,
         plant: &Plant<Cartpole>,
@@ -133,28 +134,33 @@ impl AdaptiveTrials {
         let textbook = |_: &[f64], x: &[f64]| self.cartpole.analytic_inverse(&START, x);
         let weak = TipFeedback::adaptive(self.cartpole.clone());
         let recovering = Recovery::cartpole(&self.cartpole, reference);
+        let follow = |formula: Formula, feedback: Box<dyn Feedback>, told: bool| {
+            self.tracking(plant.clone(), reference, formula, feedback, told)
+        };
         Ok(Compared {
-            oracle: self.tracking(plant.clone(), reference, &oracle, recovering)?,
-            oracle_plain: Some(self.tracking(plant.clone(), reference, &oracle, weak.clone())?),
-            analytic: Some(self.tracking(plant.clone(), reference, &textbook, weak)?),
+            oracle: follow(&oracle, Box::new(recovering.clone()), true)?,
+            oracle_plain: Some(follow(&oracle, Box::new(weak), true)?),
+            analytic: Some(follow(&textbook, Box::new(recovering), false)?),
         })
     }
 
-    /// Tracking error of a formula and a feedback that are told the true masses of every step.
+    /// Tracking error of a formula, whose feedback may be told the true masses of every step.
     fn tracking(
         &self,
         mut plant: Plant<Cartpole>,
         reference: &Reference,
-        formula: &dyn Fn(&[f64], &[f64]) -> f64,
-        mut feedback: impl Feedback,
+        formula: Formula,
+        mut feedback: Box<dyn Feedback>,
+        told: bool,
     ) -> Result<f64, ControlError> {
         let mut distance = 0.0;
         let mut known = plant.parameters().to_vec();
         for k in 0..reference.len() {
-            let masses = plant.parameters().to_vec();
-            feedback.observe(masses != known, Some(&masses));
+            let (masses, target) = (plant.parameters().to_vec(), &reference.states[k]);
+            feedback.observe(told && masses != known, told.then_some(&masses));
+            feedback.see(plant.state(), target);
             let predicted = formula(&masses, &reference.features(&self.cartpole, k));
-            let correction = feedback.input(k, plant.state(), &reference.states[k]);
+            let correction = feedback.input(k, plant.state(), target);
             let state = plant.apply(predicted + correction)?;
             distance += tip_distance(&self.cartpole, state, &reference.states[k + 1]);
             known = masses;
@@ -162,3 +168,6 @@ impl AdaptiveTrials {
         Ok(distance)
     }
 }
+
+/// The input for true masses and features.
+type Formula<'a> = &'a dyn Fn(&[f64], &[f64]) -> f64;

@@ -73,7 +73,7 @@ pub struct Compared {
     pub oracle: f64,
     /// The same with the usual feedback alone, also after the change.
     pub oracle_plain: Option<f64>,
-    /// Frictionless inverse dynamics with the masses before the change and the usual feedback.
+    /// Frictionless inverse dynamics with the masses before the change, the same feedback and no alarm.
     pub analytic: Option<f64>,
 }
 
@@ -127,8 +127,8 @@ pub struct AdaptiveReport {
     pub tracking_error_oracle: f64,
     /// The same for the oracle with the usual feedback alone.
     pub tracking_error_oracle_plain: Option<f64>,
-    /// The same for frictionless inverse dynamics with the masses before the change and the usual
-    /// feedback, since it notices nothing.
+    /// The same for frictionless inverse dynamics with the masses before the change, which has that
+    /// feedback too but notices nothing.
     pub tracking_error_analytic: Option<f64>,
     /// Trials in which the plant diverged or the robot fell; they count as never there.
     pub diverged: usize,

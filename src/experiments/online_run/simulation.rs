@@ -9,7 +9,6 @@ use crate::{
         balance::UpkieLoop,
         controllers::{Fixed, Textbook as _, WINDOW},
         error::ControlError,
-        feedback::TipFeedback,
         plant::Plant,
         recovery::Recovery,
         reference::Reference,
@@ -123,7 +122,7 @@ fn budgeted<M: OnlineModel + Clone>(model: M, robot: &dyn Robot) -> Budgeted<M> 
 }
 
 struct CartpoleRun<M> {
-    run: AdaptiveLoop<Cartpole, Recovery<TipFeedback>, Budgeted<M>>,
+    run: AdaptiveLoop<Cartpole, Recovery, Budgeted<M>>,
     length: usize,
 }
 
