@@ -23,7 +23,7 @@ const NOMINAL: [f64; 2] = [1.5, 0.3];
 /// Its weights: cart position and speed, pole angle and rate.
 const STATE_WEIGHTS: [f64; 4] = [1.0, 1.0, 10.0, 1.0];
 /// Weight of its input.
-const INPUT_WEIGHT: f64 = 0.005;
+const INPUT_WEIGHT: f64 = 0.002;
 
 /// Feedback that is stronger for a while after the model noticed a change or the tip was far off.
 #[derive(Clone, Debug, PartialEq)]
