@@ -86,15 +86,10 @@ fn adaptive_control_is_reported_under_the_promised_keys() {
         assert_eq!(json["diverged"], 0);
     }
     let json = shipped("adaptive --factor 2 --change-at 400", "cartpole", "camel");
-    let observer = json["tracking_error_oracle_observer"].as_f64().unwrap();
-    assert!(observer < json["tracking_error_oracle"].as_f64().unwrap());
-    let plain = shipped(
-        "adaptive --change-at 400 --compensation 0",
-        "cartpole",
-        "camel",
-    );
-    let error = |json: &Value| json["tracking_error"].as_f64().unwrap();
-    assert!(error(&json) < error(&plain), "{json} {plain}");
+    let error = |key: &str| json[key].as_f64().unwrap();
+    assert!(error("tracking_error_oracle") < error("tracking_error_oracle_plain"));
+    assert!(error("tracking_error") < error("tracking_error_analytic"));
+    assert_eq!(json["budget_seconds"], 0.02, "a tick of the cartpole");
 }
 
 #[test]
@@ -114,6 +109,47 @@ fn tracking_and_design_report_every_controller_and_every_number_of_points() {
     }
 }
 
+/// The figures of one controller in what `camel track` writes for one system.
+fn followed<'a>(figures: &'a Value, method: &str) -> &'a Value {
+    let methods = figures["methods"].as_array().unwrap().iter();
+    methods.clone().find(|m| m["method"] == method).unwrap()
+}
+
+#[test]
+fn the_shipped_tracking_figures_are_what_the_command_makes() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/public/results/tracking.json");
+    let shipped: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    for (system, figures) in ["cartpole", "arm"].iter().zip(shipped.as_array().unwrap()) {
+        assert_eq!(
+            (&figures["system"], &figures["trials"]),
+            (&(*system).into(), &25.into())
+        );
+        for method in [
+            "analytic", "camel", "anil", "coda", "maml", "r2d2", "cavia", "oracle",
+        ] {
+            let found = followed(figures, method);
+            assert!(found["total_error"]["median"].is_number(), "{found}");
+        }
+        assert_eq!(followed(figures, "oracle")["success"], 1.0);
+    }
+    let again = figures("track --system cartpole --methods camel --trials 25 --seed 0 --summary");
+    let [shipped, again] = [&shipped[0], &again].map(|all| followed(all, "camel"));
+    assert_eq!(shipped["success"], again["success"]);
+    for key in ["median", "mean"] {
+        let [then, now] = [shipped, again].map(|m| m["total_error"][key].as_f64().unwrap());
+        assert!(
+            (now / then - 1.0).abs() < 1e-3,
+            "{key}: {then} m, now {now} m"
+        );
+    }
+}
+
+#[test]
+fn the_true_parameters_need_no_weights_of_their_own() {
+    let json = figures("track --methods phi-camel --trials 1 --summary");
+    assert_eq!(json["methods"][0]["success"], 1.0, "{json}");
+}
+
 #[test]
 fn what_makes_no_sense_is_refused_with_its_value_before_anything_is_trained() {
     let refused = [
@@ -121,14 +157,25 @@ fn what_makes_no_sense_is_refused_with_its_value_before_anything_is_trained() {
         ("adaptive --factor=-2 --trials 1", "but is -3"),
         ("adaptive --system upkie --factor 0", "but is 0"),
         ("adaptive --change-at 5000", "but is 5000"),
-        ("adaptive --compensation 2", "but is 2"),
-        ("adaptive --system upkie --compensation 1", "--compensation"),
+        ("adaptive --trials 0", "but is 0"),
+        (
+            "adaptive --trials 99999999999999999",
+            "but is 99999999999999999",
+        ),
         ("adaptive --budget-ms 0", "but is 0"),
         ("adaptive --system arm", "'arm'"),
         ("identify --shots 0", "but is 0"),
         ("identify --shots 99999", "but is 99999"),
         ("identify --trials 0", "but is 0"),
         ("track --trials 0", "but is 0"),
+        (
+            "track --trials 99999999999999999",
+            "but is 99999999999999999",
+        ),
+        ("track --shots 0", "but is 0"),
+        ("track --shots 99999", "but is 99999"),
+        ("track --system arm --shots 99999", "but is 99999"),
+        ("track --methods cat --trials 1", "'cat'"),
         ("track --system upkie", "'upkie'"),
         ("design --noise=-1", "but is -1"),
     ];

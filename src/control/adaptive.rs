@@ -1,4 +1,7 @@
-//! Online adaptive control (paper, Algorithm 2): `u = F(x̄; ŵ) + feedback`, ŵ updated each step.
+//! Online adaptive control (paper, Algorithm 2): `u = F(x̄; ŵ) + d̂ + feedback`, ŵ updated each step.
+//!
+//! d̂ is what the model expects to leave unexplained in the coming step, for a model that estimates
+//! it. The feedback may become stronger after the model's own alarm.
 //!
 //! The [`Plant`] owns the true parameters and their changes. The [`Controller`] owns the reference,
 //! the feedback and the model, and is called with nothing but measured states and the inputs it
@@ -6,10 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    compensation::Compensation, error::ControlError, feedback::Feedback, plant::Plant,
-    reference::Reference,
-};
+use super::{error::ControlError, feedback::Feedback, plant::Plant, reference::Reference};
 use crate::{
     identification::online::{Estimate, OnlineModel},
     systems::Robot,
@@ -23,7 +23,6 @@ pub struct Controller<F, M> {
     reference: Reference,
     feedback: F,
     model: M,
-    compensation: Compensation,
     step: usize,
     /// Steps after the last of which the first comes again, for a reference without an end.
     repeats: Option<(usize, usize)>,
@@ -52,17 +51,9 @@ impl<F: Feedback, M: OnlineModel> Controller<F, M> {
             reference,
             feedback,
             model,
-            compensation: Compensation::default(),
             step: 0,
             repeats: None,
         })
-    }
-
-    /// Also compensates what the model cannot explain, from one step to the next.
-    #[must_use]
-    pub fn with_compensation(mut self, compensation: Compensation) -> Self {
-        self.compensation = compensation;
-        self
     }
 
     /// Goes back to step `first` instead of making step `end`: a reference without an end. Both
@@ -82,7 +73,6 @@ impl<F: Feedback, M: OnlineModel> Controller<F, M> {
     /// Starts the reference anew; what the model has learned stays.
     pub fn restart(&mut self) {
         self.step = 0;
-        self.compensation.forget();
     }
 
     /// Number of the step of the reference that comes next.
@@ -94,8 +84,9 @@ impl<F: Feedback, M: OnlineModel> Controller<F, M> {
     pub fn input(&mut self, state: &[f64]) -> Option<f64> {
         let predicted = self.model.predict(self.features.get(self.step)?);
         let target = self.reference.states.get(self.step)?;
+        self.feedback.see(state, target);
         let correction = self.feedback.input(self.step, state, target);
-        Some(predicted + self.compensation.input() + correction)
+        Some(predicted + self.model.disturbance() + correction)
     }
 
     /// Learns from the features that were measured under `input` and goes on to the next step;
@@ -107,13 +98,10 @@ impl<F: Feedback, M: OnlineModel> Controller<F, M> {
         {
             self.step = first;
         }
-        if !self.compensation.is_on() {
-            return self.model.observe(features, input);
-        }
-        let before = input - self.model.predict(features);
         let changed = self.model.observe(features, input);
-        let after = input - self.model.predict(features);
-        self.compensation.observe(before, after);
+        let found = self.model.identify();
+        let parameters = found.as_ref().map(|estimate| estimate.values.as_slice());
+        self.feedback.observe(changed, parameters);
         changed
     }
 
@@ -209,7 +197,7 @@ impl<R: Robot, F: Feedback, M: OnlineModel> AdaptiveLoop<R, F, M> {
 mod tests {
     use super::*;
     use crate::{
-        control::feedback::TipFeedback,
+        control::{feedback::TipFeedback, recovery::Recovery},
         identification::{
             change::CusumSettings,
             model::KnownFeatures,
@@ -235,14 +223,12 @@ mod tests {
 
     /// Disturbances also move the accelerations that the features are made of, which biases the
     /// mass by about σ²/u²: 0.02 N keep that below the error bar.
-    fn adaptive(seed: u64) -> AdaptiveLoop<Cartpole, TipFeedback, Known> {
+    fn adaptive(seed: u64) -> AdaptiveLoop<Cartpole, Recovery, Known> {
         let robot = Cartpole::default();
         let reference = Reference::cartpole_sine(&robot).unwrap();
         let plant = Plant::new(robot.clone(), &[1.5, 0.3], &[0.0; 4], 0.02, seed).unwrap();
-        let feedback = TipFeedback::adaptive(robot.clone());
-        let controller = Controller::new(&robot, reference, feedback, model(), 50)
-            .unwrap()
-            .with_compensation(Compensation::new(1.0).unwrap());
+        let feedback = Recovery::cartpole(&robot, &reference);
+        let controller = Controller::new(&robot, reference, feedback, model(), 50).unwrap();
         AdaptiveLoop::new(plant, controller)
     }
 

@@ -16,7 +16,6 @@ use crate::{
         identifier::Identifier,
         model::AdaptedModel,
         online::{Estimate, OnlineModel},
-        window::WindowAdaptation,
     },
     learners::{Adapted, Model, Workspace},
     systems::{Robot, Samples, arm::Arm, cartpole::Cartpole},
@@ -93,30 +92,6 @@ pub fn inverse_model<R: Textbook + Clone + 'static>(
     })
 }
 
-/// The model of an adaptive controller. It is told nothing of the plant but `noise`, the standard
-/// deviation of the inputs' measurement; `analytic` keeps the parameters `before` that it was given.
-pub fn online_model<R: Textbook + Clone + 'static>(
-    method: &str,
-    model: Option<&Arc<Model>>,
-    robot: &R,
-    before: &[f64],
-    noise: f64,
-) -> Result<Box<dyn OnlineModel>, ControlError> {
-    robot.check(before)?;
-    let (known, phi) = (robot.clone(), before.to_vec());
-    Ok(match method {
-        "analytic" => Box::new(Fixed(move |x: &[f64]| known.frictionless(&phi, x))),
-        "camel" => {
-            let model = trained(model, method, robot)?;
-            Box::new(Identifier::of_model(model, robot, VALIDATION_SEED)?.online(noise)?)
-        }
-        _ => {
-            let model = trained(model, method, robot)?;
-            Box::new(WindowAdaptation::new(model.clone(), WINDOW, 1)?)
-        }
-    })
-}
-
 /// A formula that never learns.
 #[derive(Clone, Debug)]
 pub(crate) struct Fixed<F>(pub F);
@@ -179,7 +154,6 @@ mod tests {
                 error.contains(method) && error.contains("Cartpole"),
                 "{error}"
             );
-            assert!(online_model(method, None, &robot, &[2.0, 0.3], 0.05).is_err());
         }
     }
 

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::{
-    identification::{error::IdentificationError, learned::LearnedError},
+    identification::{error::IdentificationError, learned::LearnedError, trials::TrialError},
     learners::LearnerError,
     systems::SystemError,
 };
@@ -17,6 +17,9 @@ pub enum ControlError {
     /// The model's adaptation failed.
     #[error(transparent)]
     Identification(#[from] IdentificationError),
+    /// The trials make no sense.
+    #[error(transparent)]
+    Trials(#[from] TrialError),
     /// The trained model cannot do what is asked of it.
     #[error(transparent)]
     Learner(#[from] LearnerError),
@@ -48,6 +51,12 @@ pub enum ControlError {
         value: f64,
         /// What is allowed, in words.
         allowed: String,
+    },
+    /// A robot for which no swing-up was found that ends upright.
+    #[error("no swing-up was found that ends upright with the parameters {parameters:?}")]
+    NoSwingUp {
+        /// Parameters of the robot.
+        parameters: Vec<f64>,
     },
     /// The plant under control left the finite numbers.
     #[error("the plant diverged at step {step} under input {input}")]

@@ -9,11 +9,26 @@ use crate::systems::{Robot, cartpole::Cartpole};
 pub trait Feedback {
     /// The correction at step `step`, for the measured state and the one that the reference has.
     fn input(&self, step: usize, state: &[f64], target: &[f64]) -> f64;
+
+    /// Takes in, before a step, the measured state and the one that the reference has.
+    fn see(&mut self, _state: &[f64], _target: &[f64]) {}
+
+    /// Takes in, between two steps, whether the model noticed a change and the parameters that it
+    /// identifies, if it does.
+    fn observe(&mut self, _changed: bool, _parameters: Option<&[f64]>) {}
 }
 
 impl<F: Feedback + ?Sized> Feedback for Box<F> {
     fn input(&self, step: usize, state: &[f64], target: &[f64]) -> f64 {
         (**self).input(step, state, target)
+    }
+
+    fn see(&mut self, state: &[f64], target: &[f64]) {
+        (**self).see(state, target);
+    }
+
+    fn observe(&mut self, changed: bool, parameters: Option<&[f64]>) {
+        (**self).observe(changed, parameters);
     }
 }
 

@@ -85,6 +85,17 @@ pub fn tip_distance(robot: &impl Tipped, state: &[f64], target: &[f64]) -> f64 {
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
+/// Whether the robot stands upright for the last 0.2 s of these states, `dt` apart.
+pub fn ends_upright(robot: &impl Tipped, states: &[Vec<f64>], dt: f64) -> bool {
+    let stands = |state: &Vec<f64>| robot.tip(state)[1] > UPRIGHT * robot.reach();
+    states.iter().rev().take(held_steps(dt)).all(stands)
+}
+
+/// States at the end in which a robot must stand to count as upright.
+fn held_steps(dt: f64) -> usize {
+    (HOLD / dt).ceil() as usize
+}
+
 /// How a tracking run went.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tracking {
@@ -109,7 +120,7 @@ pub fn track<R: Tipped>(
     feedback: &impl Feedback,
     model: &mut dyn InverseModel,
 ) -> Result<Tracking, ControlError> {
-    let hold = (HOLD / reference.dt).ceil() as usize;
+    let hold = held_steps(reference.dt);
     if reference.len() < hold {
         return Err(ControlError::ReferenceTooShort {
             steps: reference.len(),
@@ -135,10 +146,8 @@ pub fn track<R: Tipped>(
         states.push(state);
         inputs.push(input);
     }
-    let robot = plant.robot();
-    let stands = |state: &Vec<f64>| robot.tip(state)[1] > UPRIGHT * robot.reach();
     Ok(Tracking {
-        upright: !diverged && states.iter().rev().take(hold).all(stands),
+        upright: !diverged && ends_upright(plant.robot(), &states, reference.dt),
         total: if diverged {
             f64::INFINITY
         } else {

@@ -2,10 +2,11 @@
 //!
 //! Three lanes follow the same reference with the same regulator, under the same disturbance and the
 //! same changes. They differ in the model that predicts the input: CAMEL, which adapts by recursive
-//! least squares and identifies; ANIL, which adapts by gradient steps to the last second; and the
-//! textbook's formula without friction, which goes on believing the first masses.
+//! least squares and identifies; ANIL, which adapts by gradient steps to the last second as far as its
+//! ticks are long enough; and the textbook's formula without friction, which goes on believing the first
+//! masses. The two that learn begin with fifty shots.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -15,9 +16,16 @@ use self::lane::Lane;
 use super::evaluate::{EvaluationError, known_parameters};
 use crate::{
     control::{
-        controllers::online_model, error::ControlError, feedback::TrajectoryFeedback, sway::Show,
+        controllers::{Fixed, Textbook as _, WINDOW},
+        error::ControlError,
+        feedback::TrajectoryFeedback,
+        shots::Shots,
+        sway::Show,
     },
-    identification::{identifier::Identifier, learned::LearnedModel, online::OnlineModel},
+    identification::{
+        budget::Budgeted, identifier::Identifier, learned::LearnedModel, online::OnlineModel,
+        window::WindowAdaptation,
+    },
     learners::{LearnerError, Model, weights},
     systems::cartpole::Cartpole,
 };
@@ -179,11 +187,19 @@ impl Live {
     }
 
     fn model(&self, method: &str) -> Result<Box<dyn OnlineModel>, ControlError> {
-        if method == "camel" {
-            return Ok(Box::new(self.identifier.online(DISTURBANCE)?));
-        }
         let robot = Cartpole::default();
-        online_model(method, Some(&self.anil), &robot, &MASSES, DISTURBANCE)
+        let shots = Shots::of(&robot, &MASSES, WINDOW, DISTURBANCE, 0)?;
+        let mut model: Box<dyn OnlineModel> = match method {
+            "camel" => Box::new(self.identifier.online(DISTURBANCE)?),
+            "anil" => {
+                let model = WindowAdaptation::new(self.anil.clone(), WINDOW, 1)?;
+                let tick = Duration::from_secs_f64(self.time_step());
+                Box::new(Budgeted::new(model, tick))
+            }
+            _ => Box::new(Fixed(move |x: &[f64]| robot.frictionless(&MASSES, x))),
+        };
+        model.warm_up(&shots.inputs, &shots.targets);
+        Ok(model)
     }
 
     /// Time between two steps [s].
@@ -222,6 +238,11 @@ mod tests {
             live.set_cart_mass(2.0 * MASSES[0]).unwrap();
             let (ticks, _) = live.advance(400).unwrap();
             assert!(ticks.iter().take(30).any(|tick| tick.lanes[0].noticed));
+            let soon = ticks[49].lanes[0].identified.unwrap();
+            assert!(
+                (soon - 3.0).abs() < 0.3,
+                "{soon} kg a second after {moment}"
+            );
             let camel = &ticks[399].lanes[0];
             assert_eq!(camel.falls, 0, "at {moment}");
             let mass = camel.identified.unwrap();

@@ -28,7 +28,7 @@ use crate::{
 mod simulation;
 
 /// What may control, the model or the formula that it predicts with.
-pub const METHODS: [&str; 5] = ["camel", "anil", "coda", "r2d2", "analytic"];
+pub const METHODS: [&str; 6] = ["camel", "anil", "coda", "maml", "r2d2", "analytic"];
 /// Factors on the mass.
 pub const FACTORS: (f64, f64) = (0.5, 4.0);
 /// Time without a message after which one is due, so that a run that stands does not seem dead.
@@ -113,9 +113,15 @@ impl OnlineRun {
     }
 }
 
-/// Time that an adaptation may take [ms].
+/// Time that an adaptation of Upkie's model may take [ms].
 pub fn budget_ms() -> f64 {
     1e3 * BUDGET.as_secs_f64()
+}
+
+/// Time that an adaptation may take on this system [ms]: one tick of the robot, if it is one.
+pub fn tick_ms(system: &str) -> Option<f64> {
+    let system = systems::by_name(system).ok()?;
+    Some(1e3 * system.robot()?.time_step())
 }
 
 /// Length of a system's run [s], if it has one.

@@ -341,6 +341,32 @@ mod tests {
     }
 
     #[test]
+    fn error_bars_of_a_map_of_noisy_weights_cover_the_truth() {
+        let grid = [1.0, 1.5, 2.0].map(|cart| [0.2, 0.35, 0.5].map(|pole| vec![cart, pole]));
+        let (phi, new) = (grid.concat(), [1.7, 0.33]);
+        let mut rng = generator(3, 0);
+        let mut noisy = |p: &[f64]| -> Vec<f64> {
+            let jitter = StandardNormal.sample_iter(&mut rng);
+            let exact = exact_weights(p).into_iter().zip(jitter);
+            exact.map(|(w, e): (f64, f64)| w + 0.02 * e).collect()
+        };
+        let mut covered = [0; 2];
+        for _ in 0..500 {
+            let omega: Vec<Vec<f64>> = phi.iter().map(|p| noisy(p)).collect();
+            let map = AffineMap::fit(&omega, &phi, Rank::AtMost(2), Offset::Free, None).unwrap();
+            let query = noisy(&new);
+            let error = map.apply(&query).unwrap() - DVector::from_column_slice(&new);
+            let bars = map.covariance(&query, &DMatrix::zeros(4, 4)).unwrap();
+            for (j, covered) in covered.iter_mut().enumerate() {
+                *covered += usize::from(error[j].abs() < 1.96 * bars[(j, j)].sqrt());
+            }
+        }
+        for covered in covered {
+            assert!((425..=495).contains(&covered), "{covered} of 500");
+        }
+    }
+
+    #[test]
     fn one_task_or_uneven_rows_are_refused() {
         let one = vec![vec![1.0, 2.0]];
         let fit = |x: &[Vec<f64>], z: &[Vec<f64>]| {

@@ -9,10 +9,13 @@ use std::time::Duration;
 use web_time::Instant;
 
 use super::online::{Estimate, OnlineModel};
+use crate::systems::Samples;
 
 /// Measurements of an adaptation that is late, of which the shortest counts: the machine may have
 /// been busy with something else.
 const ATTEMPTS: usize = 3;
+/// Most measurements that are kept: a demonstration has no end.
+const MOST_MEASURED: usize = 100_000;
 
 /// How a model kept its budget.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,16 +24,26 @@ pub struct Punctuality {
     pub ticks: usize,
     /// Ticks that ended without the adaptation to their observation.
     pub missed: usize,
-    /// Measured time of each adaptation [s].
+    /// Measured time of each adaptation [s], of the first hundred thousand.
     pub seconds: Vec<f64>,
+}
+
+/// A model that is being adapted beyond its tick.
+#[derive(Clone, Debug)]
+struct Late<M> {
+    model: M,
+    /// Whether it noticed a change.
+    changed: bool,
+    /// Ticks until it is ready.
+    left: usize,
 }
 
 /// A model with a time budget.
 #[derive(Clone, Debug)]
 pub struct Budgeted<M> {
     now: M,
-    /// The model that is being adapted and the ticks until it is ready.
-    next: Option<(M, usize)>,
+    /// The model that is being adapted.
+    next: Option<Late<M>>,
     /// What was observed in the meantime.
     backlog: Vec<(Vec<f64>, f64)>,
     budget: Duration,
@@ -69,29 +82,29 @@ impl<M: OnlineModel + Clone> Budgeted<M> {
         (ticks.min(1e9) as usize).saturating_sub(1)
     }
 
-    /// Puts the late model to use once it is ready.
-    fn wait(&mut self) {
-        if let Some((model, left)) = self.next.take() {
-            if left > 1 {
-                self.next = Some((model, left - 1));
-                return;
-            }
-            self.now = model;
-            for (features, input) in self.backlog.drain(..) {
-                self.now.remember(&features, input);
-            }
+    /// Puts the late model to use once it is ready; true when it, or what it then catches up on,
+    /// noticed a change.
+    fn wait(&mut self, mut late: Late<M>) -> bool {
+        late.left -= 1;
+        if late.left > 0 {
+            self.next = Some(late);
+            return false;
         }
+        self.now = late.model;
+        let caught_up = self.backlog.drain(..);
+        caught_up.fold(late.changed, |changed, (features, input)| {
+            self.now.remember(&features, input) || changed
+        })
     }
 }
 
 impl<M: OnlineModel + Clone> OnlineModel for Budgeted<M> {
     fn observe(&mut self, features: &[f64], input: f64) -> bool {
         self.punctuality.ticks += 1;
-        if self.next.is_some() {
+        if let Some(late) = self.next.take() {
             self.punctuality.missed += 1;
             self.backlog.push((features.to_vec(), input));
-            self.wait();
-            return false;
+            return self.wait(late);
         }
         let (mut model, mut changed, mut taken) = self.adapted(features, input);
         for _ in 1..ATTEMPTS {
@@ -102,19 +115,36 @@ impl<M: OnlineModel + Clone> OnlineModel for Budgeted<M> {
                 }
             }
         }
-        self.punctuality.seconds.push(taken.as_secs_f64());
+        if self.punctuality.seconds.len() < MOST_MEASURED {
+            self.punctuality.seconds.push(taken.as_secs_f64());
+        }
         match self.late(taken) {
-            0 => self.now = model,
-            ticks => {
+            0 => {
+                self.now = model;
+                changed
+            }
+            left => {
                 self.punctuality.missed += 1;
-                self.next = Some((model, ticks));
+                self.next = Some(Late {
+                    model,
+                    changed,
+                    left,
+                });
+                false
             }
         }
-        changed
+    }
+
+    fn warm_up(&mut self, inputs: &Samples, targets: &[f64]) {
+        self.now.warm_up(inputs, targets);
     }
 
     fn predict(&mut self, features: &[f64]) -> f64 {
         self.now.predict(features)
+    }
+
+    fn disturbance(&self) -> f64 {
+        self.now.disturbance()
     }
 
     fn identify(&self) -> Option<Estimate> {
@@ -126,21 +156,37 @@ impl<M: OnlineModel + Clone> OnlineModel for Budgeted<M> {
 mod tests {
     use super::*;
 
-    /// Knows how many observations it has adapted to and how many it merely remembers.
+    /// Knows how many observations it has adapted to and how many it merely remembers; an input of 1
+    /// is a change to it.
     #[derive(Clone, Default)]
     struct Counter {
         adapted: usize,
         remembered: usize,
     }
 
+    fn late(changed: bool, left: usize) -> Budgeted<Counter> {
+        let model = Counter {
+            adapted: 1,
+            remembered: 0,
+        };
+        let mut budgeted = Budgeted::new(Counter::default(), Duration::from_secs(60));
+        budgeted.next = Some(Late {
+            model,
+            changed,
+            left,
+        });
+        budgeted
+    }
+
     impl OnlineModel for Counter {
-        fn observe(&mut self, _: &[f64], _: f64) -> bool {
+        fn observe(&mut self, _: &[f64], input: f64) -> bool {
             self.adapted += 1;
-            false
+            input == 1.0
         }
 
-        fn remember(&mut self, _: &[f64], _: f64) {
+        fn remember(&mut self, _: &[f64], input: f64) -> bool {
             self.remembered += 1;
+            input == 1.0
         }
 
         fn predict(&mut self, _: &[f64]) -> f64 {
@@ -165,20 +211,37 @@ mod tests {
 
     #[test]
     fn what_is_late_is_used_later_and_nothing_is_forgotten() {
-        let mut model = Budgeted::new(Counter::default(), Duration::from_secs(60));
-        model.next = Some((
-            Counter {
-                adapted: 1,
-                remembered: 0,
-            },
-            3,
-        ));
+        let mut model = late(false, 3);
         for expected in [0.0, 0.0, 1.0, 2.0] {
             model.observe(&[0.0], 0.0);
             assert_eq!(model.predict(&[0.0]), expected);
         }
         assert_eq!(model.punctuality().missed, 3);
         assert_eq!(model.now.remembered, 3);
+    }
+
+    #[test]
+    fn an_alarm_is_raised_when_the_model_that_heard_it_is_in_use() {
+        let told = |mut model: Budgeted<Counter>, inputs: [f64; 4]| {
+            inputs.map(|input| model.observe(&[0.0], input))
+        };
+        assert_eq!(told(late(true, 3), [0.0; 4]), [false, false, true, false]);
+        let backlog = [0.0, 1.0, 0.0, 0.0];
+        assert_eq!(told(late(false, 3), backlog), [false, false, true, false]);
+        let mut hurried = Budgeted::new(Counter::default(), Duration::ZERO);
+        assert!(!hurried.observe(&[0.0], 1.0));
+    }
+
+    #[test]
+    fn shots_are_adapted_to_before_the_first_tick() {
+        let mut model = Budgeted::new(Counter::default(), Duration::ZERO);
+        let shots = Samples {
+            dim: 1,
+            values: vec![0.0; 5],
+        };
+        model.warm_up(&shots, &[0.0; 5]);
+        assert_eq!((model.now.adapted, model.now.remembered), (1, 4));
+        assert_eq!(model.punctuality(), &Punctuality::default());
     }
 
     #[test]

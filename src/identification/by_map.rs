@@ -26,27 +26,26 @@ pub fn identify_by_map(
     adapted: &Adapted,
 ) -> Result<Identified, IdentificationError> {
     let map = context_map(model)?;
-    let context = adapted.context();
-    let values = map.apply(context)?.as_slice().to_vec();
-    let exact = DMatrix::zeros(context.len(), context.len());
-    let covariance = map.covariance(context, &exact)?;
-    let standard_errors: Vec<f64> = covariance
-        .diagonal()
-        .iter()
-        .map(|variance| variance.max(0.0).sqrt())
-        .collect();
+    let estimate = read(&map, adapted.context())?;
     let spread = Prior::of_tasks(&tasks_of(model).1).spread;
-    let known = standard_errors.iter().zip(&spread);
+    let known = estimate.standard_errors.iter().zip(&spread);
     Ok(Identified {
         determined: known
             .map(|(error, spread)| *error < DETERMINED * spread)
             .collect(),
-        estimate: Estimate {
-            values,
-            standard_errors,
-        },
+        estimate,
         rank: map.rank(),
         condition: map.condition(),
+    })
+}
+
+/// The parameters of a context with the map's own error bars.
+pub(super) fn read(map: &AffineMap, context: &[f64]) -> Result<Estimate, IdentificationError> {
+    let exact = DMatrix::zeros(context.len(), context.len());
+    let errors = map.covariance(context, &exact)?.diagonal();
+    Ok(Estimate {
+        values: map.apply(context)?.as_slice().to_vec(),
+        standard_errors: errors.iter().map(|v| v.max(0.0).sqrt()).collect(),
     })
 }
 

@@ -399,4 +399,26 @@ mod tests {
         let found = identifier().identify(&inputs, &targets, 0.0).unwrap();
         assert_eq!(found.determined, vec![true, true]);
     }
+
+    #[test]
+    fn a_cart_that_is_pushed_to_and_fro_under_a_hanging_pole_determines_its_own_mass_alone() {
+        let system = Cartpole::default();
+        let phi = [2.0, 0.3];
+        // A pole that hangs within a milliradian follows the cart as if it were not there.
+        let row = |k: u32| {
+            let push = if k.is_multiple_of(2) { 2.0 } else { -2.0 };
+            let lean = 1e-3 * f64::from(k % 3);
+            let turn = -push * lean.cos() - system.gravity * lean.sin();
+            [0.0, push, lean.cos(), lean.sin(), 0.0, turn]
+        };
+        let inputs = Samples {
+            dim: 6,
+            values: (0..30).flat_map(row).collect(),
+        };
+        let inverse = |x: &[f64]| crate::systems::Robot::inverse(&system, &phi, x);
+        let targets: Vec<f64> = inputs.rows().map(inverse).collect();
+        let found = identifier().identify(&inputs, &targets, 0.0).unwrap();
+        assert_eq!(found.determined, vec![true, false], "{found:?}");
+        assert!((found.estimate.values[0] - 2.0).abs() < 0.2, "{found:?}");
+    }
 }

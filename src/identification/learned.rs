@@ -196,50 +196,90 @@ mod tests {
         }
     }
 
-    #[test]
-    fn online_error_bars_cover_the_new_mass_as_often_as_they_say() {
-        let identifier = Identifier::of_model(&shipped(), &Cartpole::default(), 0).unwrap();
+    fn identifier() -> Identifier<LearnedModel> {
+        Identifier::of_model(&shipped(), &Cartpole::default(), 0).unwrap()
+    }
+
+    /// Trials of 200 whose error bars cover the new mass 100 steps after the alarm and at the end.
+    fn covered(factor: impl Fn(f64) -> f64) -> [usize; 2] {
+        let identifier = identifier();
         let mut model = || Ok(Budgeted::new(identifier.online(0.05)?, PATIENT));
-        let covered = (0..200_u32).filter(|&trial| {
-            // Carts become 1 to 2.5 kg heavy: those of training and of the test.
+        let mut covered = [0; 2];
+        for trial in 0..200_u32 {
             let setting = AdaptiveTrials {
-                factor: (1.0 + 1.5 * f64::from(trial) / 199.0) / 1.5,
+                factor: factor(f64::from(trial) / 199.0),
                 ..AdaptiveTrials::default()
             };
-            let seed = 3_000 + u64::from(trial);
-            setting.trial(seed, &mut model).unwrap().covered.unwrap()
-        });
-        let covered = covered.count();
-        assert!((170..=198).contains(&covered), "{covered} of 200");
+            let trial = setting.trial(3_000 + u64::from(trial), &mut model).unwrap();
+            covered[0] += usize::from(trial.covered_soon.unwrap_or(false));
+            covered[1] += usize::from(trial.covered.unwrap());
+        }
+        covered
+    }
+
+    /// At any one mass the final error is nearly the same in all runs: the model's own, on this
+    /// reference. What the error bars say of it is about models and masses, so the share that they
+    /// cover comes from a sweep of the mass, here over carts of 1 to 2.5 kg, those of training and of
+    /// the test. Soon after a change that is too small to swing the pole they are too narrow: a
+    /// disturbance also moves the accelerations in the features, which pulls the cart's mass down by
+    /// up to 8 % for as long as cart and pole are hard to tell apart.
+    #[test]
+    fn online_error_bars_cover_new_masses_as_often_as_they_say() {
+        let [_, last] = covered(|share| (1.0 + 1.5 * share) / 1.5);
+        assert!((170..=198).contains(&last), "{last} of 200 at the end");
+    }
+
+    /// A doubled cart swings the pole. At the end, beyond the length of the validation trajectories,
+    /// the error bars are wide on purpose.
+    #[test]
+    fn error_bars_of_a_doubled_cart_cover_it_soon_after_the_alarm_and_at_the_end() {
+        let [soon, last] = covered(|_| 2.0);
+        assert!((170..=198).contains(&soon), "{soon} of 200 soon");
+        assert!(last >= 170, "{last} of 200 at the end");
     }
 
     #[test]
     fn a_trained_model_notices_and_weighs_a_doubled_cart_in_closed_loop() {
-        let system = Cartpole::default();
-        let identifier = Identifier::of_model(&shipped(), &system, 0).unwrap();
+        let identifier = identifier();
         let setting = AdaptiveTrials::default();
-        let model = || Ok(identifier.online(0.05)?);
-        let report = adaptive_trials(&setting, 50, 0, PATIENT, model).unwrap();
-        assert!(report.detection_delay.median.unwrap() <= 8.0, "{report:?}");
-        assert!(
-            report.steps_within_10pct.median.unwrap() <= 40.0,
-            "{report:?}"
-        );
-        assert!(
-            report.steps_within_5pct.median.unwrap() <= 200.0,
-            "{report:?}"
-        );
-        assert!(report.false_alarms_per_10k <= 1.0, "{report:?}");
-        assert!(
-            report.tracking_error <= 1.5 * report.tracking_error_oracle,
-            "{report:?}"
-        );
-        // Like for like it beats the textbook; the oracle, which is told of the change, it cannot.
-        let [oracle, textbook] = [
-            report.tracking_error_oracle_observer.unwrap(),
-            report.tracking_error_analytic_observer.unwrap(),
-        ];
-        assert!(report.tracking_error < textbook, "{report:?}");
-        assert!(oracle < report.tracking_error, "{report:?}");
+        // κ, h and the drift were chosen with seed 0; another one judges too.
+        for seed in [0, 1_000] {
+            let model = || Ok(identifier.online(0.05)?);
+            let report = adaptive_trials(&setting, 50, seed, PATIENT, model).unwrap();
+            assert!(report.detection_delay.median.unwrap() <= 8.0, "{report:?}");
+            assert!(
+                report.steps_within_10pct.median.unwrap() <= 40.0,
+                "{report:?}"
+            );
+            assert!(
+                report.steps_within_5pct.median.unwrap() <= 200.0,
+                "{report:?}"
+            );
+            assert!(report.false_alarms_per_10k <= 1.0, "{report:?}");
+            // Like for like, and against the oracle that keeps to the weak feedback.
+            let plain = report.tracking_error_oracle_plain.unwrap();
+            for oracle in [report.tracking_error_oracle, plain] {
+                assert!(report.tracking_error <= 1.5 * oracle, "{report:?}");
+            }
+            let textbook = report.tracking_error_analytic.unwrap();
+            assert!(report.tracking_error < 0.1 * textbook, "{report:?}");
+        }
+    }
+
+    #[test]
+    fn a_lighter_cart_and_a_four_times_heavier_one_are_followed_too() {
+        let identifier = identifier();
+        for factor in [0.5, 4.0] {
+            let setting = AdaptiveTrials {
+                factor,
+                ..AdaptiveTrials::default()
+            };
+            let model = || Ok(identifier.online(0.05)?);
+            let report = adaptive_trials(&setting, 20, 0, PATIENT, model).unwrap();
+            assert!(report.detection_delay.median.unwrap() <= 8.0, "{report:?}");
+            assert_eq!(report.diverged, 0, "{report:?}");
+            let oracle = report.tracking_error_oracle;
+            assert!(report.tracking_error <= 2.0 * oracle, "{report:?}");
+        }
     }
 }

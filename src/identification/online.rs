@@ -16,6 +16,7 @@ use super::{
     model::AffineModel,
     recursive::{RecursiveLeastSquares, RecursiveSettings},
 };
+use crate::systems::Samples;
 
 /// Identified parameters with error bars.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -31,13 +32,30 @@ pub trait OnlineModel {
     /// Learns that features x were seen under input u; true when it noticed a change.
     fn observe(&mut self, features: &[f64], input: f64) -> bool;
 
-    /// Takes in an observation without adapting to it yet, where that makes a difference.
-    fn remember(&mut self, features: &[f64], input: f64) {
-        self.observe(features, input);
+    /// Takes in an observation without adapting to it yet, where that makes a difference; true when
+    /// it noticed a change.
+    fn remember(&mut self, features: &[f64], input: f64) -> bool {
+        self.observe(features, input)
+    }
+
+    /// Adapts to shots from before the first step, the rows of `inputs` seen under `targets`.
+    fn warm_up(&mut self, inputs: &Samples, targets: &[f64]) {
+        let mut shots = inputs.rows().zip(targets).peekable();
+        while let Some((x, &u)) = shots.next() {
+            match shots.peek() {
+                Some(_) => self.remember(x, u),
+                None => self.observe(x, u),
+            };
+        }
     }
 
     /// The input u that the model expects to explain features x.
     fn predict(&mut self, features: &[f64]) -> f64;
+
+    /// What it expects [`Self::predict`] to leave unexplained in the next step.
+    fn disturbance(&self) -> f64 {
+        0.0
+    }
 
     /// The physical parameters, if the model identifies them.
     fn identify(&self) -> Option<Estimate>;
@@ -48,12 +66,20 @@ impl<M: OnlineModel + ?Sized> OnlineModel for Box<M> {
         (**self).observe(features, input)
     }
 
-    fn remember(&mut self, features: &[f64], input: f64) {
-        (**self).remember(features, input);
+    fn remember(&mut self, features: &[f64], input: f64) -> bool {
+        (**self).remember(features, input)
+    }
+
+    fn warm_up(&mut self, inputs: &Samples, targets: &[f64]) {
+        (**self).warm_up(inputs, targets);
     }
 
     fn predict(&mut self, features: &[f64]) -> f64 {
         (**self).predict(features)
+    }
+
+    fn disturbance(&self) -> f64 {
+        (**self).disturbance()
     }
 
     fn identify(&self) -> Option<Estimate> {
@@ -137,9 +163,24 @@ impl<M: AffineModel> OnlineModel for OnlineLeastSquares<M> {
         changed
     }
 
+    /// What follows has another drift, and no change lies between.
+    fn warm_up(&mut self, inputs: &Samples, targets: &[f64]) {
+        for (x, &u) in inputs.rows().zip(targets) {
+            self.observe(x, u);
+        }
+        self.estimate.restart_drift();
+        if let Some(change) = &mut self.change {
+            change.reset();
+        }
+    }
+
     fn predict(&mut self, features: &[f64]) -> f64 {
         let bias = self.model.features_into(features, &mut self.features);
         bias + self.estimate.predict(&self.features)
+    }
+
+    fn disturbance(&self) -> f64 {
+        self.estimate.drift()
     }
 
     fn identify(&self) -> Option<Estimate> {

@@ -101,9 +101,17 @@ impl RecursiveLeastSquares {
         for (unknown, width) in self.settings.spread.iter().enumerate() {
             self.covariance[(unknown, unknown)] = (width / noise).powi(2);
         }
+        self.restart_drift();
+    }
+
+    /// Another stretch of observations begins, whose drift has nothing to do with the last one's.
+    pub fn restart_drift(&mut self) {
         if let Some(drift) = self.settings.drift {
+            self.covariance.row_mut(self.size).fill(0.0);
+            self.covariance.column_mut(self.size).fill(0.0);
             self.weights[self.size] = 0.0;
-            self.covariance[(self.size, self.size)] = (drift.size / noise).powi(2);
+            let variance = (drift.size / self.settings.noise).powi(2);
+            self.covariance[(self.size, self.size)] = variance;
         }
     }
 
@@ -186,12 +194,10 @@ impl RecursiveLeastSquares {
         &self.weights.as_slice()[..self.size]
     }
 
-    /// The drift d as last estimated, 0 without one.
+    /// The drift expected in the next step, `a d`; 0 without one.
     pub fn drift(&self) -> f64 {
-        self.weights.as_slice()[self.size..]
-            .first()
-            .copied()
-            .unwrap_or(0.0)
+        let expected = |drift: &Drift| drift.correlation * self.weights[self.size];
+        self.settings.drift.as_ref().map_or(0.0, expected)
     }
 
     /// Covariance σ²P of two unknowns of the estimate.

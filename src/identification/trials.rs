@@ -119,6 +119,11 @@ pub(crate) fn check_count(
     })
 }
 
+/// Refuses a number of trials that nobody would wait for.
+pub fn check_trials(trials: usize) -> Result<(), TrialError> {
+    check_count("the number of trials", trials, (1, 10_000))
+}
+
 /// Maps shots to parameters.
 pub type Identify<'a> =
     &'a mut dyn FnMut(&Samples, &[f64]) -> Result<Identified, IdentificationError>;
@@ -132,7 +137,7 @@ pub fn identify_trials(
     seed: u64,
     identify: Identify,
 ) -> Result<IdentifyReport, TrialError> {
-    check_count("the number of trials", trials, (1, 10_000))?;
+    check_trials(trials)?;
     let about = system.description();
     let count = about.parameters.len();
     let mut errors = vec![Vec::with_capacity(trials); count];

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use super::{
     affine_map::AffineMap,
-    by_map::context_map,
+    by_map::{context_map, read},
     error::IdentificationError,
     online::{Estimate, OnlineModel},
 };
@@ -80,12 +80,13 @@ impl OnlineModel for WindowAdaptation {
         false
     }
 
-    fn remember(&mut self, features: &[f64], input: f64) {
+    fn remember(&mut self, features: &[f64], input: f64) -> bool {
         if self.rows.len() == self.window {
             self.rows.pop_front();
         }
         self.rows.push_back((features.to_vec(), input));
         self.steps += 1;
+        false
     }
 
     fn predict(&mut self, features: &[f64]) -> f64 {
@@ -103,12 +104,11 @@ impl OnlineModel for WindowAdaptation {
     }
 
     fn identify(&self) -> Option<Estimate> {
-        let map = self.to_parameters.as_ref()?;
-        let values = map.apply(self.adapted.as_ref()?.context()).ok()?;
-        Some(Estimate {
-            values: values.as_slice().to_vec(),
-            standard_errors: Vec::new(),
-        })
+        read(
+            self.to_parameters.as_ref()?,
+            self.adapted.as_ref()?.context(),
+        )
+        .ok()
     }
 }
 
@@ -136,7 +136,9 @@ mod tests {
             for (x, &u) in task.inputs.rows().zip(&task.targets) {
                 assert!(!online.observe(x, u));
             }
-            online.identify().unwrap().values[0]
+            let estimate = online.identify().unwrap();
+            assert!(estimate.standard_errors.iter().all(|bar| *bar > 0.0));
+            estimate.values[0]
         };
         assert!((weigh(&mut online, 1.5) - 1.5).abs() < 0.15);
         assert!((weigh(&mut online, 2.5) - 2.5).abs() < 0.25);

@@ -8,19 +8,17 @@ use std::{
 };
 
 use camel_lab::{
-    control::trials::{
-        AdaptiveReport, AdaptiveTrials, BUDGET, Trials, UpkieTrials, adaptive_trials,
-    },
+    control::trials::{AdaptiveReport, AdaptiveTrials, Trials, UpkieTrials, adaptive_trials},
     experiments::evaluate::known_parameters,
     identification::{
         by_map::identify_by_map,
         identifier::{Identified, Identifier},
         online::Estimate,
-        trials::{check_shots, identify_trials, test_environment},
+        trials::{check_shots, check_trials, identify_trials, test_environment},
         window::WindowAdaptation,
     },
     learners::{Model, method, weights},
-    systems::{self, Split, System},
+    systems::{self, Robot as _, Split, System},
 };
 use serde::Serialize;
 
@@ -54,9 +52,7 @@ struct Source {
 
 impl Source {
     fn system(&self) -> Result<Box<dyn System>, String> {
-        if self.trials == 0 {
-            return Err("the number of trials must be 1 or more, but is 0".to_owned());
-        }
+        check_trials(self.trials).map_err(text)?;
         systems::by_name(&self.system).map_err(text)
     }
 
@@ -147,37 +143,27 @@ pub struct Adaptive {
     /// Step at which the mass changes; drawn anew for every trial if left out.
     #[arg(long, value_name = "STEP")]
     change_at: Option<usize>,
-    /// Share of what the model cannot explain that the cartpole's controller compensates, 0 to 1.
-    #[arg(long, value_name = "SHARE")]
-    compensation: Option<f64>,
-    /// Time that a tick may take [ms].
-    #[arg(long, default_value_t = 1e3 * BUDGET.as_secs_f64())]
-    budget_ms: f64,
+    /// Time that an adaptation may take [ms]; the robot's own tick if left out.
+    #[arg(long)]
+    budget_ms: Option<f64>,
 }
 
 impl Adaptive {
     /// Lets a mass change in many runs.
     pub fn run(self) -> Result<(), String> {
-        let budget = Duration::try_from_secs_f64(1e-3 * self.budget_ms)
-            .ok()
-            .filter(|budget| !budget.is_zero())
-            .ok_or_else(|| format!("the budget must be above 0 ms, but is {}", self.budget_ms))?;
         let report = match self.source.system.as_str() {
             "cartpole" => {
                 let mut setting = AdaptiveTrials::default();
                 setting.factor = self.factor.unwrap_or(setting.factor);
                 setting.change_step = self.change_at;
-                setting.compensation = self.compensation.unwrap_or(setting.compensation);
-                let noise = setting.disturbance;
-                self.report(&setting, noise, budget)
-            }
-            "upkie" if self.compensation.is_some() => {
-                Err("--compensation is for the cartpole; Upkie's model runs along".to_owned())
+                let budget = self.budget(setting.cartpole.time_step())?;
+                self.report(&setting, setting.disturbance, budget)
             }
             "upkie" => {
                 let mut setting = UpkieTrials::default();
                 setting.factor = self.factor.unwrap_or(setting.factor);
                 setting.change_tick = self.change_at;
+                let budget = self.budget(setting.robot.time_step())?;
                 self.report(&setting, 0.0, budget)
             }
             other => Err(format!(
@@ -185,6 +171,15 @@ impl Adaptive {
             )),
         }?;
         self.source.write(&report)
+    }
+
+    /// Time that an adaptation may take on a robot with ticks of so many seconds.
+    fn budget(&self, tick: f64) -> Result<Duration, String> {
+        let milliseconds = self.budget_ms.unwrap_or(1e3 * tick);
+        Duration::try_from_secs_f64(1e-3 * milliseconds)
+            .ok()
+            .filter(|budget| !budget.is_zero())
+            .ok_or_else(|| format!("the budget must be above 0 ms, but is {milliseconds}"))
     }
 
     /// CAMEL by recursive least squares, every other method by its own rule on a window.

@@ -5,7 +5,7 @@ use std::{fs, path::Path, sync::Arc};
 use camel_lab::{
     control::tracking_trials::{Correction, SwingsUp, TrackingReport, TrackingTrials},
     identification::{active::ActiveTrials, identifier::Identifier},
-    learners::{Model, weights},
+    learners::{self, Model, weights},
     systems::{self, arm::Arm, cartpole::Cartpole},
 };
 use serde::Serialize;
@@ -15,9 +15,9 @@ use crate::{output::write, pretrain::train};
 /// Arguments of `camel track`.
 #[derive(clap::Args)]
 pub struct Track {
-    /// Name of the system: cartpole or arm.
-    #[arg(long, default_value = "cartpole")]
-    system: String,
+    /// Names of the systems, cartpole or arm, with commas between.
+    #[arg(long, value_delimiter = ',', default_value = "cartpole")]
+    system: Vec<String>,
     /// Controllers, with commas between.
     #[arg(
         long,
@@ -37,12 +37,18 @@ pub struct Track {
     /// Use the paper's weak feedback instead of the regulator along the reference.
     #[arg(long)]
     paper_feedback: bool,
-    /// Where to write the figures as JSON; `-` is standard output.
+    /// Leave the error over time out.
+    #[arg(long)]
+    summary: bool,
+    /// Where to write the figures as JSON, a list of them for several systems; `-` is standard output.
     #[arg(long, default_value = "-")]
     json: String,
 }
 
-/// The figures of `camel track`.
+/// Controllers that no model is trained for.
+const FORMULAS: [&str; 2] = ["analytic", "oracle"];
+
+/// The figures of `camel track` for one system.
 #[derive(Serialize)]
 struct Figures {
     system: String,
@@ -54,11 +60,20 @@ struct Figures {
 }
 
 impl Track {
-    /// Lets every controller follow the swing-up.
+    /// Lets every controller follow the swing-up of every system.
     pub fn run(self) -> Result<(), String> {
-        if self.trials == 0 {
-            return Err("the number of trials must be 1 or more, but is 0".to_owned());
+        for method in self.methods.iter().filter(|name| !is_formula(name)) {
+            learners::method(method).map_err(|error| error.to_string())?;
         }
+        let figures = self.system.iter().map(|system| self.figures(system));
+        let figures: Vec<Figures> = figures.collect::<Result<_, _>>()?;
+        match figures.as_slice() {
+            [one] => write_json(&self.json, one),
+            several => write_json(&self.json, &several),
+        }
+    }
+
+    fn figures(&self, system: &str) -> Result<Figures, String> {
         let feedback = if self.paper_feedback {
             Correction::Paper
         } else {
@@ -70,41 +85,49 @@ impl Track {
             seed: self.seed,
             correction: feedback,
         };
-        let methods = match self.system.as_str() {
-            "cartpole" => self.all(&Cartpole::default(), setting),
-            "arm" => self.all(&Arm::default(), setting),
+        let methods = match system {
+            "cartpole" => self.all(&Cartpole::default(), system, setting),
+            "arm" => self.all(&Arm::default(), system, setting),
             other => Err(format!(
                 "swing-ups are for cartpole and arm, but the system is '{other}'"
             )),
         }?;
-        let figures = Figures {
+        Ok(Figures {
             methods,
-            system: self.system,
+            system: system.to_owned(),
             shots: self.shots,
             trials: self.trials,
             seed: self.seed,
             feedback,
-        };
-        write_json(&self.json, &figures)
+        })
     }
 
     fn all<R: SwingsUp>(
         &self,
         robot: &R,
+        system: &str,
         setting: TrackingTrials,
     ) -> Result<Vec<TrackingReport>, String> {
         let cases = setting.cases(robot).map_err(|error| error.to_string())?;
         let one = |method: &String| {
-            let model = match method.as_str() {
-                "analytic" | "oracle" => None,
-                learned => Some(shipped_or_trained(&self.system, learned, self.seed)?),
+            let model = match is_formula(method) {
+                true => None,
+                false => Some(shipped_or_trained(system, method, self.seed)?),
             };
-            setting
+            let mut report = setting
                 .run(robot, &cases, method, model.as_ref())
-                .map_err(|error| error.to_string())
+                .map_err(|error| error.to_string())?;
+            if self.summary {
+                report.error_over_time.clear();
+            }
+            Ok(report)
         };
         self.methods.iter().map(one).collect()
     }
+}
+
+fn is_formula(name: &str) -> bool {
+    FORMULAS.contains(&name)
 }
 
 /// Arguments of `camel design`.
@@ -168,8 +191,11 @@ impl DesignTrials {
     }
 }
 
-/// The model that the site ships, else one that is trained from the seed.
+/// The model that the site ships, else one that is trained from the seed. A method that is another
+/// one's model used otherwise has that one's.
 fn shipped_or_trained(system: &str, method: &str, seed: u64) -> Result<Arc<Model>, String> {
+    let method = learners::method(method).map_err(|error| error.to_string())?;
+    let method = method.trained_as;
     let file = format!("public/weights/{system}-{method}.safetensors");
     let model = if Path::new(&file).exists() {
         let bytes = fs::read(&file).map_err(|error| format!("cannot read {file}: {error}"))?;

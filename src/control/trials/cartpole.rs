@@ -7,11 +7,13 @@ use super::{
 use crate::{
     control::{
         adaptive::{AdaptiveLoop, Controller},
-        compensation::Compensation,
+        controllers::WINDOW,
         error::ControlError,
-        feedback::{Feedback as _, TipFeedback},
+        feedback::{Feedback, TipFeedback},
         plant::Plant,
+        recovery::Recovery,
         reference::Reference,
+        shots::Shots,
         tracking::tip_distance,
     },
     identification::{
@@ -25,8 +27,6 @@ use crate::{
 pub const START: [f64; 2] = [1.5, 0.3];
 /// Steps between which the change happens.
 const CHANGE_STEPS: (usize, usize) = (250, 700);
-/// Steps that adaptation takes at least.
-const WINDOW: usize = 50;
 
 /// What is done in every trial.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,8 +39,6 @@ pub struct AdaptiveTrials {
     pub change_step: Option<usize>,
     /// White force on the cart [N], 0 or more (default 0.05).
     pub disturbance: f64,
-    /// Compensated share of what the model cannot explain, 0 to 1 (default 1).
-    pub compensation: f64,
 }
 
 impl Default for AdaptiveTrials {
@@ -50,7 +48,6 @@ impl Default for AdaptiveTrials {
             factor: 2.0,
             change_step: None,
             disturbance: 0.05,
-            compensation: 1.0,
         }
     }
 }
@@ -58,12 +55,12 @@ impl Default for AdaptiveTrials {
 impl Trials for AdaptiveTrials {
     fn check(&self) -> Result<(), ControlError> {
         self.cartpole.check(&[self.factor * START[0], START[1]])?;
-        Compensation::new(self.compensation)?;
         let steps = Reference::cartpole_sine(&self.cartpole)?.len();
         check_change(self.change_step, (WINDOW, steps - 1))
     }
 
-    /// One trial, and a run without any change for its false alarms.
+    /// One trial, and a run without any change for its false alarms. The model begins with
+    /// [`WINDOW`] shots of the plant as it is at first.
     fn trial<M: OnlineModel + Clone>(
         &self,
         seed: u64,
@@ -74,11 +71,17 @@ impl Trials for AdaptiveTrials {
         let mut changing = self.plant(seed)?;
         changing.schedule(change, 0, self.factor * START[0])?;
         let mut watch = Watch::new(change, self.factor * START[0]);
-        let run = self.run(changing.clone(), &reference, model()?, &mut watch);
+        let shots = Shots::of(&self.cartpole, &START, WINDOW, self.disturbance, seed)?;
+        let mut warm = || -> Result<Budgeted<M>, ControlError> {
+            let mut model = model()?;
+            model.warm_up(&shots.inputs, &shots.targets);
+            Ok(model)
+        };
+        let run = self.run(changing.clone(), &reference, warm()?, &mut watch);
         let punctuality = ControlError::survived(run)?;
         let mut quiet = Watch::new(usize::MAX, START[0]);
         let calm = self.plant(seed.wrapping_add(1 << 32))?;
-        ControlError::survived(self.run(calm, &reference, model()?, &mut quiet))?;
+        ControlError::survived(self.run(calm, &reference, warm()?, &mut quiet))?;
         let compared = self.compare(&changing, &reference)?;
         Ok(AdaptiveTrial::of(&watch, &quiet, punctuality, compared))
     }
@@ -102,10 +105,9 @@ impl AdaptiveTrials {
         model: Budgeted<M>,
         watch: &mut Watch,
     ) -> Result<Punctuality, ControlError> {
-        let feedback = TipFeedback::adaptive(self.cartpole.clone());
+        let feedback = Recovery::cartpole(&self.cartpole, reference);
         let controller =
-            Controller::new(&self.cartpole, reference.clone(), feedback, model, WINDOW)?
-                .with_compensation(Compensation::new(self.compensation)?);
+            Controller::new(&self.cartpole, reference.clone(), feedback, model, WINDOW)?;
         let mut run = AdaptiveLoop::new(plant, controller);
         while let Some(tick) = run.step()? {
             let estimate = tick.estimate.as_ref();
@@ -120,7 +122,9 @@ impl AdaptiveTrials {
         Ok(run.controller().model().punctuality().clone())
     }
 
-    /// Tracking errors of the formulas, with and without the disturbance observer.
+    /// Tracking errors of the formulas: of the oracle with the adaptive controller's feedback, which is
+    /// strong after the change and far off, and with the usual one alone, and of the textbook, which
+    /// has the controller's feedback but is told of no change.
     fn compare(
         &self,
         plant: &Plant<Cartpole>,
@@ -128,39 +132,42 @@ impl AdaptiveTrials {
     ) -> Result<Compared, ControlError> {
         let oracle = |masses: &[f64], x: &[f64]| self.cartpole.inverse(masses, x);
         let textbook = |_: &[f64], x: &[f64]| self.cartpole.analytic_inverse(&START, x);
-        let plain = Compensation::default();
-        let observer = Compensation::new(self.compensation)?;
-        let track = |formula: &dyn Fn(&[f64], &[f64]) -> f64, observer: &Compensation| {
-            self.tracking(plant.clone(), reference, formula, observer.clone())
+        let weak = TipFeedback::adaptive(self.cartpole.clone());
+        let recovering = Recovery::cartpole(&self.cartpole, reference);
+        let follow = |formula: Formula, feedback: Box<dyn Feedback>, told: bool| {
+            self.tracking(plant.clone(), reference, formula, feedback, told)
         };
         Ok(Compared {
-            oracle: track(&oracle, &plain)?,
-            oracle_observer: Some(track(&oracle, &observer)?),
-            analytic: Some(track(&textbook, &plain)?),
-            analytic_observer: Some(track(&textbook, &observer)?),
+            oracle: follow(&oracle, Box::new(recovering.clone()), true)?,
+            oracle_plain: Some(follow(&oracle, Box::new(weak), true)?),
+            analytic: Some(follow(&textbook, Box::new(recovering), false)?),
         })
     }
 
-    /// Tracking error of a formula that may look at the true masses.
+    /// Tracking error of a formula, whose feedback may be told the true masses of every step.
     fn tracking(
         &self,
         mut plant: Plant<Cartpole>,
         reference: &Reference,
-        formula: &dyn Fn(&[f64], &[f64]) -> f64,
-        mut observer: Compensation,
+        formula: Formula,
+        mut feedback: Box<dyn Feedback>,
+        told: bool,
     ) -> Result<f64, ControlError> {
-        let feedback = TipFeedback::adaptive(self.cartpole.clone());
         let mut distance = 0.0;
+        let mut known = plant.parameters().to_vec();
         for k in 0..reference.len() {
-            let (before, masses) = (plant.state().to_vec(), plant.parameters().to_vec());
+            let (masses, target) = (plant.parameters().to_vec(), &reference.states[k]);
+            feedback.observe(told && masses != known, told.then_some(&masses));
+            feedback.see(plant.state(), target);
             let predicted = formula(&masses, &reference.features(&self.cartpole, k));
-            let correction = feedback.input(k, &before, &reference.states[k]);
-            let input = predicted + observer.input() + correction;
-            let state = plant.apply(input)?;
-            let unexplained = input - formula(&masses, &self.cartpole.features(&before, state));
-            observer.observe(unexplained, unexplained);
+            let correction = feedback.input(k, plant.state(), target);
+            let state = plant.apply(predicted + correction)?;
             distance += tip_distance(&self.cartpole, state, &reference.states[k + 1]);
+            known = masses;
         }
         Ok(distance)
     }
 }
+
+/// The input for true masses and features.
+type Formula<'a> = &'a dyn Fn(&[f64], &[f64]) -> f64;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::error::ControlError;
 use crate::{
-    identification::{budget::Budgeted, online::OnlineModel},
+    identification::{budget::Budgeted, online::OnlineModel, trials::check_trials},
     random,
 };
 use rand::RngExt as _;
@@ -20,7 +20,7 @@ pub use upkie::UpkieTrials;
 
 /// Stream of the change's time in a trial's seed.
 const CHANGE_STREAM: u64 = 0xc4a9;
-/// Time that a tick may take: 200 Hz.
+/// Time of a tick of Upkie: 200 Hz.
 pub const BUDGET: Duration = Duration::from_millis(5);
 
 /// What can be tried with a model that adapts.
@@ -45,6 +45,7 @@ pub fn adaptive_trials<M: OnlineModel + Clone>(
     mut model: impl FnMut() -> Result<M, ControlError>,
 ) -> Result<AdaptiveReport, ControlError> {
     setting.check()?;
+    check_trials(trials)?;
     let mut fresh = || Ok(Budgeted::new(model()?, budget));
     let mut all = Vec::with_capacity(trials);
     for trial in 0..trials as u64 {

@@ -21,6 +21,8 @@ pub struct AdaptiveTrial {
     pub quiet_steps: usize,
     /// Whether the last error bar held the truth; none without one.
     pub covered: Option<bool>,
+    /// The same 100 steps after the change was noticed.
+    pub covered_soon: Option<bool>,
     /// Total error of the adaptive model; infinite if its run failed.
     pub error: f64,
     /// Total errors of the models that it is compared with.
@@ -51,6 +53,7 @@ impl AdaptiveTrial {
             false_alarms: watch.false_alarms + quiet.false_alarms,
             quiet_steps: watch.quiet_steps + quiet.quiet_steps,
             covered: watch.covered,
+            covered_soon: watch.covered_soon,
             error: if failed {
                 f64::INFINITY
             } else {
@@ -66,14 +69,12 @@ impl AdaptiveTrial {
 /// Total errors under the same disturbance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Compared {
-    /// A controller that knows the masses and the friction.
+    /// A controller that knows the masses and the friction, with the adaptive controller's feedback.
     pub oracle: f64,
-    /// The same with the disturbance observer that the adaptive controller has.
-    pub oracle_observer: Option<f64>,
-    /// Frictionless inverse dynamics with the masses before the change.
+    /// The same with the usual feedback alone, also after the change.
+    pub oracle_plain: Option<f64>,
+    /// Frictionless inverse dynamics with the masses before the change, the same feedback and no alarm.
     pub analytic: Option<f64>,
-    /// The same with the disturbance observer.
-    pub analytic_observer: Option<f64>,
 }
 
 /// Median and maximum over trials; `None` where more than half, or one, never got there.
@@ -116,17 +117,19 @@ pub struct AdaptiveReport {
     pub false_alarms_per_10k: f64,
     /// Share of trials whose last 95 % interval held the new mass; none without error bars.
     pub coverage_95: Option<f64>,
+    /// The same 100 steps after the change was noticed.
+    pub coverage_95_soon: Option<f64>,
     /// Total error, median over all trials, one that failed counted as infinite: the tip's distances to the reference [m] of the cartpole, the torque's
     /// prediction errors [N m] of Upkie.
     pub tracking_error: f64,
-    /// The same for a model that knows the masses and the friction.
+    /// The same for a model that knows the masses and the friction, with the adaptive controller's
+    /// feedback, which becomes strong as soon as the mass changes.
     pub tracking_error_oracle: f64,
-    /// The same for the oracle with the disturbance observer of the adaptive controller.
-    pub tracking_error_oracle_observer: Option<f64>,
-    /// The same for frictionless inverse dynamics with the masses before the change.
+    /// The same for the oracle with the usual feedback alone.
+    pub tracking_error_oracle_plain: Option<f64>,
+    /// The same for frictionless inverse dynamics with the masses before the change, which has that
+    /// feedback too but notices nothing.
     pub tracking_error_analytic: Option<f64>,
-    /// The same for the frictionless model with the disturbance observer.
-    pub tracking_error_analytic_observer: Option<f64>,
     /// Trials in which the plant diverged or the robot fell; they count as never there.
     pub diverged: usize,
     /// Time that a tick may take [s].
@@ -143,8 +146,6 @@ impl AdaptiveReport {
         let settled = |tolerance: usize| Steps::of(trials.iter().map(|t| t.settled[tolerance]));
         let alarms: usize = trials.iter().map(|t| t.false_alarms).sum();
         let quiet: usize = trials.iter().map(|t| t.quiet_steps).sum();
-        let bars: Vec<bool> = trials.iter().filter_map(|t| t.covered).collect();
-        let covered = bars.iter().filter(|covered| **covered).count();
         let ticks: usize = trials.iter().map(|t| t.punctuality.ticks).sum();
         let missed: usize = trials.iter().map(|t| t.punctuality.missed).sum();
         let seconds: Vec<f64> = trials
@@ -162,18 +163,26 @@ impl AdaptiveReport {
             steps_within_15pct: settled(2),
             detection_delay: Steps::of(trials.iter().map(|t| t.detection_delay)),
             false_alarms_per_10k: 1e4 * alarms as f64 / quiet.max(1) as f64,
-            coverage_95: (!bars.is_empty()).then(|| covered as f64 / bars.len() as f64),
+            coverage_95: share(trials.iter().filter_map(|t| t.covered)),
+            coverage_95_soon: share(trials.iter().filter_map(|t| t.covered_soon)),
             tracking_error: median(trials.iter().map(|t| t.error).collect()),
             tracking_error_oracle: median(trials.iter().map(|t| t.compared.oracle).collect()),
-            tracking_error_oracle_observer: compared(|c| c.oracle_observer),
+            tracking_error_oracle_plain: compared(|c| c.oracle_plain),
             tracking_error_analytic: compared(|c| c.analytic),
-            tracking_error_analytic_observer: compared(|c| c.analytic_observer),
             diverged: trials.iter().filter(|t| t.failed).count(),
             budget_seconds,
             adaptation_seconds: Summary::of(&seconds),
             missed_ticks: missed as f64 / ticks.max(1) as f64,
         }
     }
+}
+
+/// The share that holds; none of nothing.
+fn share(all: impl Iterator<Item = bool>) -> Option<f64> {
+    let (held, count) = all.fold((0, 0), |(held, count), holds| {
+        (held + usize::from(holds), count + 1)
+    });
+    (count > 0).then(|| held as f64 / count as f64)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -7,9 +7,8 @@ use crate::{
     control::{
         adaptive::{AdaptiveLoop, Controller, Tick},
         balance::UpkieLoop,
-        compensation::Compensation,
-        feedback::TipFeedback,
         plant::Plant,
+        recovery::Recovery,
         reference::Reference,
         upkie_adaptive::UpkieIdentification,
     },
@@ -70,6 +69,16 @@ fn gradient_methods_miss_ticks_that_are_too_short_and_none_that_are_long_enough(
 }
 
 #[test]
+fn a_tick_of_a_quarter_of_an_adaptation_is_missed_with_the_two_or_more_that_follow() {
+    let model = shipped!("upkie-anil");
+    let taken = windowed(&model, PATIENT).adaptation_seconds.median;
+    let short = windowed(&model, Duration::from_secs_f64(taken / 4.0));
+    assert!(short.missed_ticks > 0.6, "{short:?}");
+    let long = windowed(&model, Duration::from_secs_f64(20.0 * taken));
+    assert!(long.missed_ticks < 0.1, "{long:?}");
+}
+
+#[test]
 fn a_trained_model_weighs_the_heavier_torso_in_two_seconds() {
     let model = camel(&shipped!("upkie-camel"), &Upkie::default(), 0.0);
     let setting = UpkieTrials::default();
@@ -123,10 +132,8 @@ fn cartpole_ticks(model: &Camel, change: Option<usize>) -> Vec<Tick> {
     if let Some(step) = change {
         plant.schedule(step, 0, 3.0).unwrap();
     }
-    let feedback = TipFeedback::adaptive(robot.clone());
-    let controller = Controller::new(&robot, reference, feedback, model.clone(), 50)
-        .unwrap()
-        .with_compensation(Compensation::new(1.0).unwrap());
+    let feedback = Recovery::cartpole(&robot, &reference);
+    let controller = Controller::new(&robot, reference, feedback, model.clone(), 50).unwrap();
     let mut run = AdaptiveLoop::new(plant, controller);
     std::iter::from_fn(|| run.step().unwrap()).collect()
 }

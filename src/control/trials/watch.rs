@@ -33,6 +33,8 @@ pub struct Watch {
     pub total_error: f64,
     /// Whether the last error bar held the truth; none without one.
     pub covered: Option<bool>,
+    /// The same [`SETTLING`] steps after the change was noticed.
+    pub covered_soon: Option<bool>,
 }
 
 impl Watch {
@@ -48,6 +50,7 @@ impl Watch {
             quiet_steps: 0,
             total_error: 0.0,
             covered: None,
+            covered_soon: None,
         }
     }
 
@@ -71,6 +74,12 @@ impl Watch {
                 }
             }
             self.covered = seen.standard_error.map(|bar| off <= NOMINAL_95 * bar);
+            if self
+                .noticed
+                .is_some_and(|step| seen.step == step + SETTLING)
+            {
+                self.covered_soon = self.covered;
+            }
         }
     }
 

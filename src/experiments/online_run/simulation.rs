@@ -1,20 +1,19 @@
 //! Either robot under control, with any model that keeps to a time budget.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use super::{OnlinePoint, OnlineSpec};
 use crate::{
     control::{
         adaptive::{AdaptiveLoop, Controller},
         balance::UpkieLoop,
-        compensation::Compensation,
         controllers::{Fixed, Textbook as _, WINDOW},
         error::ControlError,
-        feedback::TipFeedback,
         plant::Plant,
+        recovery::Recovery,
         reference::Reference,
+        shots::Shots,
         tracking::tip_distance,
-        trials::BUDGET,
         upkie_adaptive::UpkieIdentification,
     },
     experiments::identifiers,
@@ -24,7 +23,7 @@ use crate::{
         window::WindowAdaptation,
     },
     learners::Model,
-    systems::{Robot as _, System as _, cartpole::Cartpole, upkie::Upkie},
+    systems::{Robot, System as _, cartpole::Cartpole, upkie::Upkie},
 };
 
 /// Cart and pole before the change [kg].
@@ -91,11 +90,12 @@ fn cartpole<M: OnlineModel + Clone + 'static>(
     let change = (spec.time / robot.time_step).round() as usize;
     let mut plant = Plant::new(robot.clone(), &MASSES, &[0.0; 4], DISTURBANCE, spec.seed)?;
     plant.schedule(change, 0, spec.factor * MASSES[0])?;
-    let feedback = TipFeedback::adaptive(robot.clone());
+    let shots = Shots::of(&robot, &MASSES, WINDOW, DISTURBANCE, spec.seed)?;
+    let mut model = budgeted(model, &robot);
+    model.warm_up(&shots.inputs, &shots.targets);
+    let feedback = Recovery::cartpole(&robot, &reference);
     let length = reference.len();
-    let model = Budgeted::new(model, BUDGET);
-    let controller = Controller::new(&robot, reference, feedback, model, WINDOW)?
-        .with_compensation(Compensation::new(1.0)?);
+    let controller = Controller::new(&robot, reference, feedback, model, WINDOW)?;
     let run = AdaptiveLoop::new(plant, controller);
     Ok(Box::new(CartpoleRun { run, length }))
 }
@@ -107,16 +107,22 @@ fn upkie<M: OnlineModel + Clone + 'static>(
     let robot = Upkie::default();
     let mass = spec.factor * TORSO;
     robot.check(&[mass])?;
-    let plant = UpkieLoop::new(robot.clone(), TORSO, 0.0)?;
+    let plant = UpkieLoop::settled(robot.clone(), TORSO, 0.0)?;
     Ok(Box::new(UpkieRun {
-        run: UpkieIdentification::new(plant, Budgeted::new(model, BUDGET)),
+        begun: plant.ticks(),
+        run: UpkieIdentification::new(plant, budgeted(model, &robot)),
         change: (spec.time / robot.time_step()).round() as usize,
         mass,
     }))
 }
 
+/// A model that has a robot's tick for each adaptation.
+fn budgeted<M: OnlineModel + Clone>(model: M, robot: &dyn Robot) -> Budgeted<M> {
+    Budgeted::new(model, Duration::from_secs_f64(robot.time_step()))
+}
+
 struct CartpoleRun<M> {
-    run: AdaptiveLoop<Cartpole, TipFeedback, Budgeted<M>>,
+    run: AdaptiveLoop<Cartpole, Recovery, Budgeted<M>>,
     length: usize,
 }
 
@@ -147,22 +153,29 @@ impl<M: OnlineModel + Clone> Simulation for CartpoleRun<M> {
 
 struct UpkieRun<M> {
     run: UpkieIdentification<Budgeted<M>>,
+    /// Ticks of the plant before the run.
+    begun: usize,
     change: usize,
     mass: f64,
 }
 
 impl<M: OnlineModel + Clone> Simulation for UpkieRun<M> {
     fn step(&mut self) -> Result<Option<(OnlinePoint, bool)>, ControlError> {
-        let tick = self.run.plant().ticks();
-        if tick == UPKIE_TICKS {
+        let step = self.run.plant().ticks() - self.begun;
+        if step == UPKIE_TICKS {
             return Ok(None);
         }
-        if tick == self.change {
+        if step == self.change {
             self.run.change_mass(self.mass)?;
         }
         let tick = self.run.step()?;
         let error = (tick.predicted - tick.torque).abs();
-        let point = point(tick.time, tick.truth, tick.estimate, error);
+        let point = point(
+            step as f64 * self.time_step(),
+            tick.truth,
+            tick.estimate,
+            error,
+        );
         Ok(Some((point, tick.detected)))
     }
 
