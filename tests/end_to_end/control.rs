@@ -79,7 +79,7 @@ fn a_gradient_method_runs_the_same_loop_and_is_cancelled() {
         site.visit("#/experiments?v=1&system=cartpole&method=camel&view=online%3Danil,2,8")
             .await;
         site.click("#online-run").await;
-        site.wait_for_text("#online-ticks", "ticks of 5 ms").await;
+        site.wait_for_text("#online-ticks", "ticks of 20 ms").await;
         site.wait_for_text("#online-run", "Cancel").await;
         site.click("#online-run").await;
         site.wait_for_text("#online-run", "Run with").await;

@@ -22,7 +22,10 @@ use camel_lab::{
 };
 use serde::Serialize;
 
-use crate::{output::write, pretrain::train};
+use crate::{
+    output::write,
+    pretrain::{shipped_or_trained, train},
+};
 
 /// Observations to which methods without a recursion adapt in every step.
 const ADAPTATION_WINDOW: usize = 50;
@@ -36,13 +39,16 @@ struct Source {
     /// Name of the method.
     #[arg(long, default_value = "camel")]
     method: String,
-    /// A safetensors file of a trained model; without one it is trained first.
+    /// A safetensors file of a trained model; the shipped one if left out.
     #[arg(long)]
     weights: Option<PathBuf>,
+    /// Train a model first, from the seed, instead of taking the shipped one.
+    #[arg(long, conflicts_with = "weights")]
+    train: bool,
     /// Number of trials.
     #[arg(long, default_value_t = 50)]
     trials: usize,
-    /// Seed of training and trials.
+    /// Seed of the trials, and of a training.
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Where to write the figures as JSON; `-` is standard output.
@@ -57,11 +63,11 @@ impl Source {
     }
 
     fn model(&self) -> Result<Arc<Model>, String> {
-        let model = match &self.weights {
-            Some(file) => self.read(file)?,
-            None => train(&self.system, &self.method, self.seed)?,
-        };
-        Ok(Arc::new(model))
+        match &self.weights {
+            Some(file) => self.read(file).map(Arc::new),
+            None if self.train => train(&self.system, &self.method, self.seed).map(Arc::new),
+            None => shipped_or_trained(&self.system, &self.method, self.seed),
+        }
     }
 
     /// The model of a file, which must be one of the named system and method.

@@ -3,11 +3,12 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use camel_lab::{
     experiments::training,
-    learners::{METHODS, Model, Progress, Settings, weights},
+    learners::{self, METHODS, Model, Progress, Settings, weights},
     systems::{self, Split},
 };
 
@@ -90,4 +91,20 @@ pub fn save(model: &Model, folder: &Path, system: &str, method: &str) -> Result<
 /// Where a model is kept.
 pub fn weights_file(folder: &Path, system: &str, method: &str) -> PathBuf {
     folder.join(format!("{system}-{method}.safetensors"))
+}
+
+/// The model that the site ships, else one that is trained from the seed. A method that is another
+/// one's model used otherwise has that one's.
+pub fn shipped_or_trained(system: &str, method: &str, seed: u64) -> Result<Arc<Model>, String> {
+    let method = learners::method(method).map_err(|error| error.to_string())?;
+    let method = method.trained_as;
+    let file = format!("public/weights/{system}-{method}.safetensors");
+    let model = if Path::new(&file).exists() {
+        eprintln!("the model is {file}");
+        let bytes = fs::read(&file).map_err(|error| format!("cannot read {file}: {error}"))?;
+        weights::import(&bytes).map_err(|error| format!("{file}: {error}"))?
+    } else {
+        train(system, method, seed)?
+    };
+    Ok(Arc::new(model))
 }

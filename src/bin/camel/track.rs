@@ -1,16 +1,14 @@
 //! Swing-ups followed with different models, and measurements planned or not.
 
-use std::{fs, path::Path, sync::Arc};
-
 use camel_lab::{
     control::tracking_trials::{Correction, SwingsUp, TrackingReport, TrackingTrials},
     identification::{active::ActiveTrials, identifier::Identifier},
-    learners::{self, Model, weights},
+    learners,
     systems::{self, arm::Arm, cartpole::Cartpole},
 };
 use serde::Serialize;
 
-use crate::{output::write, pretrain::train};
+use crate::{output::write, pretrain::shipped_or_trained};
 
 /// Arguments of `camel track`.
 #[derive(clap::Args)]
@@ -189,21 +187,6 @@ impl DesignTrials {
         };
         write_json(&self.json, &report.map_err(|error| text(&error))?)
     }
-}
-
-/// The model that the site ships, else one that is trained from the seed. A method that is another
-/// one's model used otherwise has that one's.
-fn shipped_or_trained(system: &str, method: &str, seed: u64) -> Result<Arc<Model>, String> {
-    let method = learners::method(method).map_err(|error| error.to_string())?;
-    let method = method.trained_as;
-    let file = format!("public/weights/{system}-{method}.safetensors");
-    let model = if Path::new(&file).exists() {
-        let bytes = fs::read(&file).map_err(|error| format!("cannot read {file}: {error}"))?;
-        weights::import(&bytes).map_err(|error| format!("{file}: {error}"))?
-    } else {
-        train(system, method, seed)?
-    };
-    Ok(Arc::new(model))
 }
 
 fn write_json(place: &str, figures: &impl Serialize) -> Result<(), String> {

@@ -105,7 +105,11 @@ impl Roles {
         let mut roles: Vec<Role> = columns
             .iter()
             .map(|column| {
-                if column.name.to_ascii_lowercase().starts_with(PARAMETER_PREFIX) {
+                if column
+                    .name
+                    .to_ascii_lowercase()
+                    .starts_with(PARAMETER_PREFIX)
+                {
                     Role::Parameter
                 } else if column.not_a_number.is_some() {
                     Role::Ignored

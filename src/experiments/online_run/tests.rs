@@ -73,8 +73,11 @@ fn model_of(system: &str, method: &str) -> Option<Arc<Model>> {
 
 #[test]
 fn an_adaptation_may_take_a_tick_of_its_robot() {
-    assert_eq!(tick_ms("cartpole"), Some(20.0));
-    assert_eq!(tick_ms("upkie"), Some(5.0));
+    for name in ["cartpole", "upkie"] {
+        let system = systems::by_name(name).unwrap();
+        let tick = 1e3 * system.robot().unwrap().time_step();
+        assert_eq!(tick_ms(name), Some(tick));
+    }
     assert_eq!(tick_ms("charges-pair"), None);
 }
 

@@ -8,7 +8,7 @@ use crate::{
         link::Link,
         live::Command,
         online_run::{
-            FACTORS, METHODS, OnlinePoint, OnlineRun, OnlineSpec, VIEW, budget_ms, duration,
+            FACTORS, METHODS, OnlinePoint, OnlineRun, OnlineSpec, VIEW, duration, tick_ms,
         },
         view,
     },
@@ -164,6 +164,7 @@ fn Shown(
     /// What is changed and measured.
     text: Words,
 ) -> impl IntoView {
+    let tick = tick_ms(&system).unwrap_or_default();
     let method = Memo::new(move |_| {
         let spec = online.spec.get()?;
         (spec.system == system).then_some(spec.method)
@@ -180,7 +181,7 @@ fn Shown(
         <Show when=shown>
             <ChartView chart=weighed />
             <ChartView chart=followed />
-            <p class="small muted" id="online-ticks">{move || online.run.with(summary)}</p>
+            <p class="small muted" id="online-ticks">{move || online.run.with(|run| summary(run, tick))}</p>
         </Show>
     }
     .into_any()
@@ -190,13 +191,14 @@ fn mass_chart(run: &OnlineRun, method: &str, Words { mass, .. }: Words) -> Chart
     let hue = Hue::of_method(method);
     let top = run.points.iter().map(|p| p.truth).fold(1.0, f64::max);
     let identified = || run.points.iter().filter_map(|p| Some((p, p.estimate?)));
-    let line = identified().map(|(p, mass)| [p.time, mass]).collect();
+    let line: Vec<_> = identified().map(|(p, mass)| [p.time, mass]).collect();
     let bands = identified().filter_map(|(p, mass)| {
         let reach = 2.0 * p.standard_error?;
         Some([mass - reach, mass + reach])
     });
     let bands: Vec<_> = bands.collect();
-    let estimate = if bands.is_empty() {
+    // A band belongs to every point of its line.
+    let estimate = if bands.len() < line.len() || line.is_empty() {
         Series::new(method, hue, line)
     } else {
         Series::new(format!("{method}, ± 2 standard errors"), hue, line).with_band(bands)
@@ -231,12 +233,12 @@ fn error_chart(run: &OnlineRun, method: &str, Words { error, .. }: Words) -> Cha
     })
 }
 
-fn summary(run: &OnlineRun) -> String {
-    let (missed, ticks, budget) = (run.missed, run.ticks, budget_ms());
+fn summary(run: &OnlineRun, tick: f64) -> String {
+    let (missed, ticks) = (run.missed, run.ticks);
     let time = if run.seconds_a_tick > 0.0 {
         format!("took {:.0} µs here", 1e6 * run.seconds_a_tick)
     } else {
         "was too short for this browser's clock so far".to_owned()
     };
-    format!("Missed {missed} of {ticks} ticks of {budget} ms. One adaptation {time}.")
+    format!("Missed {missed} of {ticks} ticks of {tick} ms. One adaptation {time}.")
 }
