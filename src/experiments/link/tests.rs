@@ -27,7 +27,8 @@ fn random_spec(rng: &mut impl rand::Rng) -> Spec {
     draft.device = DeviceChoice::ALL[rng.random_range(0..3)];
     let about = crate::learners::method(method).unwrap();
     draft.optimiser = Optimiser::ALL[usize::from(about.lbfgs && rng.random_bool(0.5))];
-    draft.first_order = about.first_order && rng.random_bool(0.5);
+    let by_adam = draft.optimiser == Optimiser::Adam;
+    draft.first_order = about.first_order && by_adam && rng.random_bool(0.5);
     if let (true, Some(charges)) = (rng.random_bool(0.5), Charges::by_name(system)) {
         draft.places = random_places(&charges, rng);
     }
