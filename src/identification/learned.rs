@@ -220,9 +220,9 @@ mod tests {
     /// At any one mass the final error is nearly the same in all runs: the model's own, on this
     /// reference. What the error bars say of it is about models and masses, so the share that they
     /// cover comes from a sweep of the mass, here over carts of 1 to 2.5 kg, those of training and of
-    /// the test. Soon after a change that is too small to swing the pole they are too narrow: a
-    /// disturbance also moves the accelerations in the features, which pulls the cart's mass down by
-    /// up to 8 % for as long as cart and pole are hard to tell apart.
+    /// the test. Soon after a change that is too small to swing the pole they are too narrow: the cart's
+    /// mass is then found up to 8 % too low, perhaps because a disturbance also moves the accelerations
+    /// in the features.
     #[test]
     fn online_error_bars_cover_new_masses_as_often_as_they_say() {
         let [_, last] = covered(|share| (1.0 + 1.5 * share) / 1.5);

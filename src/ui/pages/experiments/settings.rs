@@ -111,7 +111,7 @@ pub fn SettingsForm(
 fn system_options() -> Vec<(String, String)> {
     systems::NAMES
         .iter()
-        .map(|&name| (name.to_owned(), compare::title(name)))
+        .map(|&name| (name.to_owned(), compare::short_title(name).to_owned()))
         .collect()
 }
 
@@ -129,9 +129,9 @@ fn variants(name: &str) -> Vec<(String, String)> {
         return Vec::new();
     };
     let options = [
-        (true, "adam", "Adam on batches"),
-        (method.lbfgs, "lbfgs", "L-BFGS on all points"),
-        (method.first_order, "first", "Adam, first-order gradient"),
+        (true, "adam", "Adam"),
+        (method.lbfgs, "lbfgs", "L-BFGS"),
+        (method.first_order, "first", "First order"),
     ];
     let options = options.iter().filter(|(possible, ..)| *possible);
     let options: Vec<_> = options
@@ -161,7 +161,7 @@ fn choose_variant(draft: &mut Draft, name: &str) {
 
 fn device_options() -> Vec<(String, String)> {
     let title = |device| match device {
-        DeviceChoice::Auto => "Automatic",
+        DeviceChoice::Auto => "Auto",
         DeviceChoice::Cpu => "CPU",
         DeviceChoice::Webgpu => "WebGPU",
     };
