@@ -41,6 +41,8 @@ pub struct AffineMap {
     singular_values: Vec<f64>,
     rank: usize,
     tasks: usize,
+    /// Mean leverage of the training tasks.
+    usual_leverage: f64,
 }
 
 impl AffineMap {
@@ -83,6 +85,7 @@ impl AffineMap {
         Ok(Self {
             offset: z_centre - &matrix * &x_centre,
             residual: errors.tr_mul(&errors) / freedom.max(1) as f64,
+            usual_leverage: (rank + usize::from(offset == Offset::Free)) as f64 / tasks as f64,
             matrix,
             centre: x_centre,
             precision_inverse,
@@ -120,10 +123,24 @@ impl AffineMap {
             self.matrix.ncols(),
             spread.ncols(),
         )?;
-        let away = DVector::from_column_slice(input) - &self.centre;
-        let leverage = 1.0 / self.tasks as f64 + away.dot(&(&self.precision_inverse * &away));
         let shots = &self.matrix * spread * self.matrix.transpose();
-        Ok(shots + &self.residual * (1.0 + leverage))
+        Ok(shots + &self.residual * (1.0 + self.leverage(input)))
+    }
+
+    /// How much the map's own error grows away from the training tasks, which have less than 1.
+    fn leverage(&self, input: &[f64]) -> f64 {
+        let away = DVector::from_column_slice(input) - &self.centre;
+        1.0 / self.tasks as f64 + away.dot(&(&self.precision_inverse * &away))
+    }
+
+    /// How much larger the map's error is to be expected at an input than at the training tasks, 1 or
+    /// more: `√((1 + h) / (1 + h̄))` with leverages h. 1 for an input of the wrong length.
+    pub fn reach(&self, input: &[f64]) -> f64 {
+        if input.len() != self.matrix.ncols() {
+            return 1.0;
+        }
+        let growth = (1.0 + self.leverage(input)) / (1.0 + self.usual_leverage);
+        growth.sqrt().max(1.0)
     }
 
     /// The matrix B.

@@ -24,6 +24,8 @@ pub(super) type Scores = [Vec<Vec<f64>>; SHOTS.len()];
 pub struct Calibration {
     /// Number of shots and factor of each parameter.
     points: Vec<(usize, Vec<f64>)>,
+    /// Share of a measurement's variance that is the model's own and needs a factor.
+    share: f64,
 }
 
 impl Calibration {
@@ -37,6 +39,7 @@ impl Calibration {
         });
         Self {
             points: points.collect(),
+            share: 1.0,
         }
     }
 
@@ -44,24 +47,29 @@ impl Calibration {
     /// of known size, only that share needs a factor.
     #[must_use]
     pub fn of_share(&self, share: f64) -> Self {
-        let mix = |factor: &f64| (share * factor * factor + 1.0 - share).sqrt();
-        let points = self.points.iter();
         Self {
-            points: points
-                .map(|(shots, factors)| (*shots, factors.iter().map(mix).collect()))
-                .collect(),
+            points: self.points.clone(),
+            share,
         }
     }
 
-    /// The calibrated error bar of a parameter after so many shots. What the shots leave as unknown as
-    /// the prior has it is no matter of the model's residuals and keeps its width.
-    pub fn error(&self, parameter: usize, shots: usize, standard_error: f64, prior: f64) -> f64 {
+    /// The calibrated error bar of a parameter after so many shots, from its standard error and the
+    /// prior's. What the shots leave as unknown as the prior has it is no matter of the model's residuals
+    /// and keeps its width. `reach` is how much larger the model's errors are than in training.
+    pub fn error(
+        &self,
+        parameter: usize,
+        shots: usize,
+        (standard_error, prior): (f64, f64),
+        reach: f64,
+    ) -> f64 {
         let unknown = (standard_error / prior).powi(2).clamp(0.0, 1.0);
-        let factor = self.factor(parameter, shots);
+        let own = reach * self.factor(parameter, shots);
+        let factor = (self.share * own * own + 1.0 - self.share).sqrt();
         standard_error * (unknown + (1.0 - unknown) * factor * factor).sqrt()
     }
 
-    /// The factor on a parameter's error bar after so many shots. Beyond the validation tasks' length
+    /// The factor on the model's own part of a parameter's error bar after so many shots. Beyond the validation tasks' length
     /// it grows as error bars shrink: nobody has seen that more shots help.
     pub fn factor(&self, parameter: usize, shots: usize) -> f64 {
         let at = |(_, factors): &(usize, Vec<f64>)| factors.get(parameter).copied().unwrap_or(1.0);
@@ -140,13 +148,14 @@ mod tests {
     #[test]
     fn what_shots_leave_unknown_stays_unknown() {
         let calibration = calibration(0.1, 0.1);
-        assert!((calibration.error(0, 100, 2.0, 2.0) - 2.0).abs() < 1e-9);
-        assert!((calibration.error(0, 100, 0.002, 2.0) - 0.0002).abs() < 2e-5);
+        assert!((calibration.error(0, 100, (2.0, 2.0), 1.0) - 2.0).abs() < 1e-9);
+        assert!((calibration.error(0, 100, (0.002, 2.0), 1.0) - 0.0002).abs() < 2e-5);
     }
 
     #[test]
     fn known_noise_needs_no_factor_and_nothing_known_gives_one() {
-        assert!((calibration(3.0, 3.0).of_share(0.0).factor(0, 60) - 1.0).abs() < 1e-12);
+        let noisy = calibration(3.0, 3.0).of_share(0.0);
+        assert!((noisy.error(0, 60, (0.1, 1e9), 2.0) - 0.1).abs() < 1e-12);
         assert_eq!(Calibration::default().factor(0, 60), 1.0);
         let nothing: Scores = Default::default();
         assert_eq!(Calibration::of(&nothing), Calibration::default());

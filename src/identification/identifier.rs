@@ -193,10 +193,11 @@ impl<M: AffineModel> Identifier<M> {
         let seen = spectrum(&features);
         let calibration = self.calibration.of_share(self.residuals.share(measurement));
         let spread = &self.prior.spread;
+        let reach = self.model.reach(recursion.weights());
         let errors: Vec<f64> = (0..row.len())
             .map(|j| {
                 let raw = recursion.standard_error(j);
-                calibration.error(j, targets.len(), raw, spread[j])
+                calibration.error(j, targets.len(), (raw, spread[j]), reach)
             })
             .collect();
         Ok(Identified {
@@ -276,7 +277,11 @@ impl<M: AffineModel + Clone> Identifier<M> {
             Readout::Direct,
         )?;
         let calibration = &self.online_calibration;
-        Ok(online.with_calibration(calibration.of_share(share)))
+        let online = online.with_calibration(calibration.of_share(share));
+        Ok(match measurement > 0.0 {
+            true => online.with_disturbances(share),
+            false => online,
+        })
     }
 }
 

@@ -10,6 +10,7 @@ pub mod design;
 pub mod error;
 pub mod excitation;
 pub mod identifier;
+mod instrument;
 pub mod learned;
 pub mod least_squares;
 pub mod model;

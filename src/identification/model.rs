@@ -27,6 +27,12 @@ pub trait AffineModel {
     /// Writes v(x) for the input row x and returns c(x). `features` has [`Self::size`] numbers.
     /// Takes `&mut self` so that a model may reuse its memory.
     fn features_into(&mut self, inputs: &[f64], features: &mut [f64]) -> f64;
+
+    /// How much larger the model's own errors are to be expected with these weights than with those
+    /// that it was trained on, 1 or more.
+    fn reach(&self, _weights: &[f64]) -> f64 {
+        1.0
+    }
 }
 
 impl<M: AffineModel + ?Sized> AffineModel for Box<M> {
@@ -36,6 +42,10 @@ impl<M: AffineModel + ?Sized> AffineModel for Box<M> {
 
     fn features_into(&mut self, inputs: &[f64], features: &mut [f64]) -> f64 {
         (**self).features_into(inputs, features)
+    }
+
+    fn reach(&self, weights: &[f64]) -> f64 {
+        (**self).reach(weights)
     }
 }
 
@@ -158,6 +168,11 @@ impl<M: AffineModel> AffineModel for PhysicalModel<M> {
             *feature = dot(column.as_slice(), &self.weights);
         }
         bias + dot(self.to_weights.offset().as_slice(), &self.weights)
+    }
+
+    /// The error of the map φ ↦ ω grows away from the training tasks.
+    fn reach(&self, weights: &[f64]) -> f64 {
+        self.to_weights.reach(weights)
     }
 }
 

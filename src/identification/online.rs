@@ -13,6 +13,7 @@ use super::{
     calibration::Calibration,
     change::{Cusum, CusumSettings},
     error::{IdentificationError, check_length},
+    instrument::Instrumented,
     model::AffineModel,
     recursive::{RecursiveLeastSquares, RecursiveSettings},
 };
@@ -104,6 +105,9 @@ pub struct OnlineLeastSquares<M> {
     change: Option<Cusum>,
     readout: Readout,
     calibration: Calibration,
+    /// The estimate that disturbances do not bias, where there are any, and the share of the model's
+    /// own errors in its variance.
+    instrumented: Option<(Instrumented, f64)>,
     /// Observations since the start or the last change.
     seen: usize,
     features: Vec<f64>,
@@ -129,6 +133,7 @@ impl<M: AffineModel> OnlineLeastSquares<M> {
             model,
             readout,
             calibration: Calibration::default(),
+            instrumented: None,
             seen: 0,
         })
     }
@@ -138,6 +143,47 @@ impl<M: AffineModel> OnlineLeastSquares<M> {
     pub fn with_calibration(mut self, calibration: Calibration) -> Self {
         self.calibration = calibration;
         self
+    }
+
+    /// Expects disturbances that move the features too, as a force on the plant does: they no longer
+    /// bias what is identified. `share` is that of the model's own errors in the variance of what many
+    /// observations tell. The predictions stay those of least squares.
+    #[must_use]
+    pub fn with_disturbances(mut self, share: f64) -> Self {
+        let (start, settings) = (self.estimate.weights(), self.estimate.settings());
+        self.instrumented = Some((Instrumented::new(start, settings), share));
+        self
+    }
+
+    fn spread(&self) -> DMatrix<f64> {
+        let size = self.estimate.weights().len();
+        DMatrix::from_fn(size, size, |i, j| self.estimate.covariance(i, j))
+    }
+
+    /// Weights that disturbances do not bias, if there are any. The model's own errors are taken to be
+    /// as large as these weights let expect, unless the run shows that they are larger or smaller.
+    fn undisturbed(&self) -> Option<(Vec<f64>, Vec<f64>)> {
+        let (instrumented, share) = self.instrumented.as_ref()?;
+        let found = instrumented.estimate(self.estimate.weights(), &self.spread())?;
+        let (least, most) = found.drift;
+        let own = self.model.reach(&found.values).powi(2).max(least).min(most);
+        let factor = (share * own + 1.0 - share).sqrt();
+        let errors = found.errors.iter().enumerate();
+        let errors = errors.map(|(i, error)| (factor * error).min(self.estimate.prior_spread(i)));
+        let errors = errors.collect();
+        Some((found.values, errors))
+    }
+
+    /// Weights of least squares with calibrated error bars.
+    fn calibrated(&self) -> (Vec<f64>, Vec<f64>) {
+        let weights = self.estimate.weights();
+        let reach = self.model.reach(weights);
+        let errors = (0..weights.len()).map(|i| {
+            let raw = self.estimate.standard_error(i);
+            let prior = self.estimate.prior_spread(i);
+            self.calibration.error(i, self.seen, (raw, prior), reach)
+        });
+        (weights.to_vec(), errors.collect())
     }
 
     /// How close the change detector is to an alarm, 0 to 1.
@@ -158,7 +204,13 @@ impl<M: AffineModel> OnlineModel for OnlineLeastSquares<M> {
         if changed {
             self.seen = 1;
             self.estimate.reset_covariance();
+            if let Some((instrumented, _)) = &mut self.instrumented {
+                instrumented.reset(self.estimate.weights());
+            }
             self.estimate.update(&self.features, rest);
+        }
+        if let Some((instrumented, _)) = &mut self.instrumented {
+            instrumented.update(&self.features, rest);
         }
         changed
     }
@@ -169,6 +221,9 @@ impl<M: AffineModel> OnlineModel for OnlineLeastSquares<M> {
             self.observe(x, u);
         }
         self.estimate.restart_drift();
+        if let Some((instrumented, _)) = &mut self.instrumented {
+            instrumented.restart_drift();
+        }
         if let Some(change) = &mut self.change {
             change.reset();
         }
@@ -184,20 +239,11 @@ impl<M: AffineModel> OnlineModel for OnlineLeastSquares<M> {
     }
 
     fn identify(&self) -> Option<Estimate> {
-        let weights = self.estimate.weights();
         let (values, standard_errors) = match &self.readout {
-            Readout::Direct => {
-                let errors = (0..weights.len()).map(|i| {
-                    let raw = self.estimate.standard_error(i);
-                    self.calibration
-                        .error(i, self.seen, raw, self.estimate.prior_spread(i))
-                });
-                (weights.to_vec(), errors.collect::<Vec<f64>>())
-            }
+            Readout::Direct => self.undisturbed().unwrap_or_else(|| self.calibrated()),
             Readout::Map(map) => {
-                let size = weights.len();
-                let spread = DMatrix::from_fn(size, size, |i, j| self.estimate.covariance(i, j));
-                let covariance = map.covariance(weights, &spread).ok()?;
+                let weights = self.estimate.weights();
+                let covariance = map.covariance(weights, &self.spread()).ok()?;
                 let errors = covariance.diagonal().map(|v| v.max(0.0).sqrt());
                 (
                     map.apply(weights).ok()?.as_slice().to_vec(),
