@@ -143,7 +143,10 @@ impl Times {
 pub(crate) struct Clock {
     paused: bool,
     speed: f64,
+    /// Steps that time has not yet been given for.
     debt: f64,
+    /// Steps that were asked for one by one and are not made yet.
+    asked: usize,
 }
 
 impl Default for Clock {
@@ -152,6 +155,7 @@ impl Default for Clock {
             paused: false,
             speed: 1.0,
             debt: 0.0,
+            asked: 0,
         }
     }
 }
@@ -161,9 +165,10 @@ impl Clock {
     pub fn obey(&mut self, command: Command) {
         match command {
             Command::Paused(paused) => self.paused = paused,
-            Command::Step(steps) => self.debt += steps as f64,
+            Command::Step(steps) => self.asked = self.asked.saturating_add(steps),
             Command::Speed(speed) if speed.is_finite() => self.speed = speed.clamp(0.0, FASTEST),
-            Command::Speed(_) | Command::CartMass(_) | Command::Reset => {}
+            Command::Reset => self.asked = 0,
+            Command::Speed(_) | Command::CartMass(_) => {}
         }
     }
 
@@ -174,7 +179,10 @@ impl Clock {
         }
         let steps = self.debt.min(MOST_STEPS).floor();
         self.debt = (self.debt - steps).min(1.0);
-        steps as usize
+        // Time that is lost is not caught up with, but whoever asks for a step gets it.
+        let asked = self.asked.min(MOST_STEPS as usize - steps as usize);
+        self.asked -= asked;
+        steps as usize + asked
     }
 }
 
@@ -198,8 +206,11 @@ mod tests {
             ..Clock::default()
         };
         assert_eq!(clock.steps(1.0, 0.02), 0);
-        clock.debt += 3.0;
+        clock.obey(Command::Step(3));
         assert_eq!(clock.steps(1.0, 0.02), 3);
         assert_eq!(clock.steps(1.0, 0.02), 0);
+        clock.obey(Command::Step(1_200));
+        let made = [(); 4].map(|()| clock.steps(1.0, 0.02));
+        assert_eq!(made, [500, 500, 200, 0]);
     }
 }
