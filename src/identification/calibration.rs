@@ -37,9 +37,11 @@ impl Calibration {
                 .filter(|factors| !factors.is_empty())
                 .map(|factors| (shots, factors))
         });
+        let points: Vec<_> = points.collect();
         Self {
-            points: points.collect(),
-            share: 1.0,
+            // Without scores there is no factor.
+            share: f64::from(!points.is_empty()),
+            points,
         }
     }
 

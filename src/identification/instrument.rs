@@ -4,7 +4,8 @@
 //! v that depends on e. Least squares then takes a part of the disturbance for excitation and finds
 //! masses that are too small, the more so the less else excites. The features of the step before, z, know nothing of
 //! e: `Σ z̃ (ũ − ṽᵀω) = 0` has no such bias (instrumental variables). A tilde is what remains after the
-//! slowly varying d has been filtered out, by the filter that suits its size and correlation.
+//! slowly varying d has been filtered out, by the filter that suits its size and correlation. That filter
+//! brings a known part ρ of the e of the step before back into the residual, so that z̃ − ρṽ takes its place.
 //!
 //! How large d is here, on this motion and with these weights, shows in the residuals themselves: white
 //! disturbances do not agree with themselves a few steps later, d does.
@@ -97,7 +98,9 @@ impl Instrumented {
         let Some(before) = self.last.replace(now.clone()) else {
             return;
         };
-        let (variance, z, v, u) = self.whitener.filter(before, now, input);
+        let echo = self.whitener.echo();
+        let (variance, mut z, v, u) = self.whitener.filter(before, now, input);
+        z.axpy(-echo, &v, 1.0);
         let keep = self.settings.forgetting;
         self.across.ger(1.0 / variance, &z, &v, keep);
         self.square.ger(1.0 / variance, &z, &z, keep);
@@ -119,20 +122,30 @@ impl Instrumented {
     }
 
     /// Variance of the drift over its usual one, from the residuals of these weights: least and most
-    /// with 95 % certainty. White noise of n pairs has a covariance of 0 ± σ²/√n.
+    /// with 95 % certainty. White noise of n pairs has a covariance of 0 ± σ²/√n; a drift with the
+    /// correlation c has only n(1 − c²)/(1 + c²) values of its own, of which the weights have taken one
+    /// each, so that its variance is known as from so many.
     fn drift(&self, weights: &DVector<f64>) -> (f64, f64) {
+        let nothing = (0.0, f64::INFINITY);
         let Some(Drift { size, correlation }) = self.settings.drift else {
-            return (0.0, f64::INFINITY);
+            return nothing;
         };
-        if self.pairs == 0.0 {
-            return (0.0, f64::INFINITY);
+        let kept = correlation.powi(2);
+        let freedom = self.pairs * (1.0 - kept) / (1.0 + kept) - weights.len() as f64;
+        if freedom < 1.0 {
+            return nothing;
         }
         let residual = (-weights).push(1.0);
         let found = residual.dot(&(&self.lagged * &residual)) / self.pairs;
         let usual = size.powi(2) * correlation.powi(LAG as i32);
         let error = NOMINAL_95 * (self.settings.noise.powi(2) + size.powi(2)) / self.pairs.sqrt();
-        let bounds = [found - error, found + error].map(|variance| (variance / usual).max(0.0));
-        bounds.into()
+        let bound = |covariance: f64, side: f64| {
+            covariance.max(0.0) / usual / spread_of_variance(freedom, side)
+        };
+        (
+            bound(found - error, NOMINAL_95),
+            bound(found + error, -NOMINAL_95),
+        )
     }
 
     /// Weights beside the `plain` ones of least squares and their covariance. Those vary less but have a
@@ -167,6 +180,13 @@ impl Instrumented {
     }
 }
 
+/// A variance of so many normal numbers over the true one, this many standard deviations to a side
+/// (Wilson and Hilferty's approximation of χ²/ν).
+fn spread_of_variance(freedom: f64, deviations: f64) -> f64 {
+    let part = 2.0 / (9.0 * freedom);
+    (1.0 - part + deviations * part.sqrt()).powi(3).max(1e-3)
+}
+
 /// The filter that takes out the drift: the same for features, instruments and inputs.
 #[derive(Clone, Debug)]
 struct Whitener {
@@ -190,6 +210,18 @@ impl Whitener {
             features: DVector::zeros(size),
             input: 0.0,
         }
+    }
+
+    /// Correlation ρ of filtered white noise with itself one step later: `Σ hᵢhᵢ₊₁ / Σ hᵢ²` of the
+    /// filter's response 1, −cg, −cga, −cga², … with the gain g and a = c(1 − g).
+    fn echo(&self) -> f64 {
+        let Some(Drift { correlation, .. }) = self.drift else {
+            return 0.0;
+        };
+        let gain = self.variance / (self.variance + self.noise);
+        let (first, fading) = (correlation * gain, correlation * (1.0 - gain));
+        let tail = first * first / (1.0 - fading * fading);
+        (tail * fading - first) / (1.0 + tail)
     }
 
     /// Variance of the observation, then what is left of instruments, features and input.
@@ -231,8 +263,9 @@ mod tests {
     use crate::{identification::recursive::RecursiveLeastSquares, random::generator};
 
     /// A mass of 0.5 kg pushed slowly to and fro by a force that has a white disturbance as large as
-    /// a third of its own root mean square.
-    fn weighed(drift: Option<Drift>) -> (f64, f64, f64) {
+    /// a third of its own root mean square, by a model that is wrong by a drift: by least squares, and
+    /// what is found beside it.
+    fn weighed(drift: Option<Drift>, seed: u64) -> (f64, Weighed) {
         let settings = RecursiveSettings {
             forgetting: 1.0,
             noise: 0.25,
@@ -241,34 +274,64 @@ mod tests {
         };
         let mut plain = RecursiveLeastSquares::new(&[1.0], settings.clone()).unwrap();
         let mut free = Instrumented::new(&[1.0], &settings);
-        let mut rng = generator(4, 0);
+        let mut rng = generator(seed, 0);
+        let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
+        let mut wrong = drift.map_or(0.0, |drift| drift.size * normal());
         for k in 0..3_000 {
             let push = (f64::from(k) / 20.0).sin();
-            let noise: f64 = StandardNormal.sample(&mut rng);
-            let acceleration = [(push + 0.25 * noise) / 0.5];
-            plain.update(&acceleration, push);
-            free.update(&acceleration, push);
+            let acceleration = [(push + 0.25 * normal()) / 0.5];
+            plain.update(&acceleration, push + wrong);
+            free.update(&acceleration, push + wrong);
+            if let Some(Drift { size, correlation }) = drift {
+                let fresh = size * (1.0 - correlation.powi(2)).sqrt() * normal();
+                wrong = correlation * wrong + fresh;
+            }
         }
         let covariance = DMatrix::from_element(1, 1, plain.covariance(0, 0));
         let found = free.estimate(plain.weights(), &covariance).unwrap();
-        if drift.is_some() {
-            // There is none.
-            assert!(found.drift.0 == 0.0 && found.drift.1 < 0.5, "{found:?}");
-        }
-        (plain.weights()[0], found.values[0], found.errors[0])
+        (plain.weights()[0], found)
     }
 
     #[test]
     fn a_disturbance_that_moves_the_features_does_not_bias_the_mass() {
+        const SEEDS: u32 = 100;
         let drift = Drift {
             size: 0.1,
             correlation: 0.95,
         };
         for drift in [None, Some(drift)] {
-            let (plain, free, error) = weighed(drift);
-            assert!(plain < 0.46, "{plain} kg by least squares");
-            assert!((free - 0.5).abs() < 0.01, "{free} kg");
-            assert!((0.0005..0.01).contains(&error), "± {error} kg");
+            // Errors in units of their own bars.
+            let (mut scores, mut least_squares, mut as_usual) = (Vec::new(), 0.0, 0);
+            for seed in 0..SEEDS {
+                let (plain, found) = weighed(drift, seed.into());
+                least_squares += plain / f64::from(SEEDS);
+                scores.push((found.values[0] - 0.5) / found.errors[0]);
+                as_usual += usize::from(found.drift.0 <= 1.0 && found.drift.1 >= 1.0);
+            }
+            assert!(least_squares < 0.46, "{least_squares} kg by least squares");
+            let mean = scores.iter().sum::<f64>() / f64::from(SEEDS);
+            let square = scores.iter().map(|s| s * s).sum::<f64>() / f64::from(SEEDS);
+            // Of a difference of x standard errors, x/(1 + x²) is left: half of one at most.
+            assert!(mean.abs() < 0.5, "{mean}");
+            // Three standard errors of the mean square of so many normal numbers.
+            let error = f64::from(SEEDS).sqrt().recip();
+            assert!(
+                (square - 1.0).abs() < 3.0 * 2.0_f64.sqrt() * error,
+                "{square}"
+            );
+            assert!(as_usual >= 88, "{as_usual} of {SEEDS}");
+        }
+    }
+
+    #[test]
+    fn variances_of_few_numbers_spread_as_tables_of_chi_square_say() {
+        // χ² of 5 and of 30 degrees at 2.5 and 97.5 %, over the degrees.
+        for (freedom, low, high) in [
+            (5.0, 0.831 / 5.0, 12.83 / 5.0),
+            (30.0, 16.79 / 30.0, 46.98 / 30.0),
+        ] {
+            assert!((spread_of_variance(freedom, -NOMINAL_95) - low).abs() < 0.01);
+            assert!((spread_of_variance(freedom, NOMINAL_95) - high).abs() < 0.02);
         }
     }
 
