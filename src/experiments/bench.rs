@@ -11,6 +11,7 @@ use web_time::Instant;
 use super::{
     bench_accuracy::{Accuracy, Course, GOALS},
     bench_memory::Watch,
+    bench_steps::Bursts,
     evaluate::Trial,
     run::{Stop, breathe},
 };
@@ -242,19 +243,9 @@ async fn seconds_a_step(trainer: &mut Trainer, limit: f64, host: &impl Host) -> 
     }
     trainer.loss().await?;
     breathe(host).await?;
-    let (mut spent, mut steps) = (0.0, 0_u32);
-    while spent < limit && !trainer.finished() {
-        let begun = Instant::now();
-        while begun.elapsed().as_secs_f64() < 0.1_f64.min(limit) && !trainer.finished() {
-            trainer.step()?;
-            steps += 1;
-        }
-        // Waits for the device: a graphics card only queues the steps.
-        trainer.loss().await?;
-        spent += begun.elapsed().as_secs_f64();
-        breathe(host).await?;
-    }
-    Ok(spent / f64::from(steps.max(1)))
+    let mut made = Bursts::default();
+    made.make(trainer, usize::MAX, limit, host).await?;
+    Ok(made.seconds / made.steps.max(1) as f64)
 }
 
 async fn growth(

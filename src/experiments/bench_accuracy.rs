@@ -5,21 +5,19 @@
 //! tenth of what is done. The time of a look does not count. Whoever has not reached the error when
 //! the schedule or the patience ends is told of with the error that it had then.
 
-use std::time::Duration;
-
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
-use web_time::Instant;
 
 use super::{
     bench::{Measured, Plan},
+    bench_steps::Bursts,
     evaluate::Trial,
     report::ErrorSize,
     run::{Stop, breathe},
 };
 use crate::{
     charts::nullable,
-    engine::pacing::{Host, Pace, REPORT, SLICE},
+    engine::pacing::{Host, Pace},
     learners::{LearnerError, Model, Settings, Trainer},
     systems::{self, Split, Task},
 };
@@ -48,7 +46,7 @@ const ENVIRONMENTS: [usize; 2] = [20, 5];
 /// Parts of a whole training, after which it can be looked at.
 const PARTS: usize = 100;
 /// Longest training, in units of a measurement.
-pub const PATIENCE: f64 = 120.0;
+pub const PATIENCE: f64 = 60.0;
 
 /// When an error was reached.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -115,9 +113,8 @@ impl Course {
             trainer: Trainer::new(&settings, &self.tasks, 0, device)?,
             part: settings.steps.div_ceil(PARTS),
             limit: PATIENCE * plan.seconds,
-            spent: 0.0,
+            made: Bursts::default(),
             parts: 0,
-            burst: 1,
             over: false,
         };
         let mut error = f64::INFINITY;
@@ -131,10 +128,10 @@ impl Course {
                 method: method.to_owned(),
                 goal,
                 whose: whose.to_owned(),
-                seconds: (error <= goal).then_some(training.spent),
-                steps: training.trainer.progress().step,
+                seconds: (error <= goal).then_some(training.made.seconds),
+                steps: training.made.steps,
                 error,
-                spent: training.spent,
+                spent: training.made.seconds,
             }));
         }
         Ok(())
@@ -148,12 +145,10 @@ struct Training {
     part: usize,
     /// Longest time [s].
     limit: f64,
-    /// Its time so far [s].
-    spent: f64,
+    /// Its steps and their time.
+    made: Bursts,
     /// Parts so far.
     parts: usize,
-    /// Steps that are asked for at once.
-    burst: usize,
     /// Whether the schedule or the patience is at its end, or training has left the finite numbers.
     over: bool,
 }
@@ -163,34 +158,15 @@ impl Training {
     async fn go_on(&mut self, host: &impl Host) -> Result<(), Stop> {
         let next = self.parts + (self.parts / 10).max(1);
         while self.parts < next && !self.over {
-            self.train(host).await?;
+            self.made
+                .make(&mut self.trainer, self.part, self.limit, host)
+                .await?;
             self.parts += 1;
             match self.trainer.loss().await {
                 Err(LearnerError::Diverged { .. }) => self.over = true,
                 loss => drop(loss?),
             }
-            self.over |= self.trainer.finished() || self.spent > self.limit;
-        }
-        Ok(())
-    }
-
-    /// Makes the steps of a part, as many at once as one slice or, on a device that only takes them
-    /// down, one report lasts.
-    async fn train(&mut self, host: &impl Host) -> Result<(), Stop> {
-        let mut left = self.part;
-        while left > 0 && self.spent <= self.limit {
-            let begun = Instant::now();
-            let steps = self.burst.min(left);
-            for _ in 0..steps {
-                self.trainer.step()?;
-            }
-            let asked = begun.elapsed();
-            self.trainer.settle().await?;
-            let done = begun.elapsed();
-            self.spent += done.as_secs_f64();
-            left -= steps;
-            self.burst = next_burst(self.burst, asked, done);
-            breathe(host).await?;
+            self.over |= self.trainer.finished() || self.made.seconds >= self.limit;
         }
         Ok(())
     }
@@ -214,17 +190,6 @@ impl Training {
         }
         let mean = sum / trials.len() as f64;
         Ok(if mean.is_nan() { f64::INFINITY } else { mean })
-    }
-}
-
-/// Steps of the next burst after one that was asked for and done in such times.
-fn next_burst(burst: usize, asked: Duration, done: Duration) -> usize {
-    if 2 * asked < SLICE && 2 * done < REPORT {
-        2 * burst
-    } else if asked > SLICE || done > REPORT {
-        (burst / 2).max(1)
-    } else {
-        burst
     }
 }
 

@@ -89,17 +89,6 @@ fn a_goal_is_reached_with_the_error_and_the_time_of_that_moment() {
 }
 
 #[test]
-fn bursts_fit_into_a_slice_and_into_a_report() {
-    let [short, long] = [SLICE / 10, 2 * REPORT];
-    assert_eq!(next_burst(4, short, short), 8);
-    assert_eq!(next_burst(4, SLICE, SLICE), 4);
-    assert_eq!(next_burst(4, 2 * SLICE, 2 * SLICE), 2);
-    // A device that takes steps down quickly and makes them slowly.
-    assert_eq!(next_burst(4, short, long), 2);
-    assert_eq!(next_burst(1, short, long), 1);
-}
-
-#[test]
 #[ignore = "a benchmark"]
 fn time_of_every_learner_to_the_papers_accuracy() {
     for method in METHODS.iter().filter(|method| !method.zero_shot) {
