@@ -6,6 +6,7 @@ pub mod bench_accuracy;
 pub mod bench_link;
 pub mod bench_memory;
 pub mod bench_sheet;
+mod bench_steps;
 pub mod compare;
 pub mod cost;
 pub mod curves;

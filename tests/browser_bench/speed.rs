@@ -2,7 +2,10 @@
 
 use camel_lab::{
     engine::protocol::Event,
-    experiments::bench::{self, Measured, Plan},
+    experiments::{
+        bench::{self, Measured, Plan},
+        bench_accuracy::PATIENCE,
+    },
     systems,
 };
 use wasm_bindgen_test::{console_log, wasm_bindgen_test};
@@ -11,33 +14,39 @@ use web_time::Instant;
 use crate::support::Recorder;
 
 /// Shortest measurement [s].
-const SECONDS: f64 = 0.3;
+const SECONDS: f64 = 0.5;
+/// The same on WebGPU: a software adapter takes about a second for every step.
+#[cfg(feature = "gpu")]
+const WEBGPU_SECONDS: f64 = 0.25;
 
 #[wasm_bindgen_test]
 async fn the_suite_of_the_bench_page() {
-    measure("cpu", false).await;
+    measure("cpu", SECONDS).await;
 }
 
-/// The first problem only: a software adapter is slow.
 #[cfg(feature = "gpu")]
 #[wasm_bindgen_test]
 async fn the_suite_on_webgpu() {
     match camel_lab::engine::device::gpu::device().await {
         Ok((_, adapter)) => {
             console_log!("WebGPU on {adapter}");
-            measure("webgpu", true).await;
+            measure("webgpu", WEBGPU_SECONDS).await;
         }
         Err(why) => console_log!("WebGPU is left out: {why}"),
     }
 }
 
-async fn measure(device: &str, brief: bool) {
+async fn measure(device: &str, seconds: f64) {
+    console_log!(
+        "{device}: {seconds} s a measurement, {} s at most to an accuracy",
+        PATIENCE * seconds
+    );
     let plan = Plan {
         device: device.to_owned(),
-        seconds: SECONDS,
-        brief,
+        seconds,
+        brief: false,
     };
-    let recorder = Recorder::default();
+    let (begun, recorder) = (Instant::now(), Recorder::default());
     bench::run(&plan, &recorder).await;
     for event in recorder.events.into_inner() {
         match event {
@@ -47,6 +56,8 @@ async fn measure(device: &str, brief: bool) {
             _ => {}
         }
     }
+    let minutes = begun.elapsed().as_secs_f64() / 60.0;
+    console_log!("{device}: the suite took {minutes:.1} minutes");
 }
 
 #[wasm_bindgen_test]
@@ -92,13 +103,29 @@ fn say(device: &str, measured: &Measured) {
             1e3 * speed.adaptation_seconds,
             1e-6 * speed.memory as f64
         ),
-        Measured::Growth(growth) => console_log!(
-            "{device}, {} grows with {}: slope {:.2}",
-            growth.method,
-            growth.of,
-            growth.slope()
+        Measured::Growth(growth) => {
+            let last = growth.points.last().map_or(f64::NAN, |point| point.1);
+            console_log!(
+                "{device}, {} grows with {}: slope {:.2}, {:.3} ms a step at the most",
+                growth.method,
+                growth.of,
+                growth.slope(),
+                1e3 * last
+            );
+        }
+        Measured::Accuracy(found) => console_log!(
+            "{device}, {} {}: error {:.1e} ({}) {} after {:.2} s, {} steps: {:.1e}",
+            found.system,
+            found.method,
+            found.goal,
+            found.whose,
+            match found.seconds {
+                Some(_) => "reached",
+                None => "not reached",
+            },
+            found.spent,
+            found.steps,
+            found.error
         ),
-        // The figures of `accuracy` are less disturbed by other processes.
-        Measured::Accuracy(_) => {}
     }
 }
