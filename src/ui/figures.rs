@@ -70,18 +70,32 @@ pub fn tracking_chart(method: &str, motion: &Motion) -> Chart {
     })
 }
 
-/// Error bars that planned and random points of a field leave.
-pub fn plan_chart(curve: &[(usize, f64, f64)]) -> Chart {
-    let line = |value: fn(&(usize, f64, f64)) -> f64| -> Vec<[f64; 2]> {
-        curve.iter().map(|at| [at.0 as f64, value(at)]).collect()
+/// Error bars that planned and random points of a field should leave, or the errors that they left.
+pub fn plan_chart(curve: &[(usize, [f64; 2], [f64; 2])], made: bool) -> Chart {
+    let line = |kind: usize| -> Vec<[f64; 2]> {
+        let at = |&(points, expected, errors): &(usize, [f64; 2], [f64; 2])| {
+            let values = if made { errors } else { expected };
+            [points as f64, values[kind]]
+        };
+        curve.iter().map(at).collect()
+    };
+    let (title, y) = match made {
+        true => (
+            "Error of the identified parameters",
+            "error, share of the prior's spread",
+        ),
+        false => (
+            "Error bars that are expected",
+            "error bar, share of the prior's spread",
+        ),
     };
     Chart::Lines(LineChart {
-        title: "What planned points gain over random ones".to_owned(),
+        title: title.to_owned(),
         x: Axis::linear("points measured", ""),
-        y: Axis::log("expected error bar, share of the prior's", ""),
+        y: Axis::log(y, ""),
         series: vec![
-            Series::new("best next points", Hue::Camel, line(|at| at.1)),
-            Series::new("random points", Hue::Neutral, line(|at| at.2)),
+            Series::new("best next points", Hue::Camel, line(0)),
+            Series::new("random points", Hue::Neutral, line(1)),
         ],
         ..LineChart::default()
     })

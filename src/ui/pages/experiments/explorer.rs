@@ -147,7 +147,7 @@ fn PointsLine(
     };
     view! {
         <div class="row row--spread">
-            <p class="small muted" id="points">{text}</p>
+            <p class="small muted" id="points" role="status">{text}</p>
             <button type="button" class="button button--quiet button--small" id="best-point"
                 disabled=move || best.with(Option::is_none) on:click=measure>"Best next point"</button>
             <Show when=move || { count.get() > 0 }>
@@ -168,10 +168,17 @@ fn Planned(
     let curve = Memo::new(move |_| {
         answer.with(|answer| Some(answer.as_ref()?.plan.as_ref()?.curve.clone()))
     });
-    let chart = Signal::derive(move || plan_chart(&curve.get().unwrap_or_default()));
+    let chart = move |made: bool| {
+        Signal::derive(move || plan_chart(&curve.get().unwrap_or_default(), made))
+    };
+    let (expected, made) = (chart(false), chart(true));
     view! {
         <Show when=move || curve.with(Option::is_some)>
-            <ChartView chart=chart />
+            <h3>"What planned points gain over random ones"</h3>
+            <div class="grid grid--wide">
+                <ChartView chart=made />
+                <ChartView chart=expected />
+            </div>
         </Show>
     }
     .into_any()
