@@ -119,6 +119,11 @@ pub fn write<R: Saveable>(report: &R, weights: &[u8], browser: &str) -> Result<S
     serde_json::to_string(&written).map_err(|error| unreadable::<R>(&error))
 }
 
+/// What a file says of itself, if it does.
+pub fn format(text: &str) -> Option<String> {
+    serde_json::from_str::<Kind>(text).ok()?.format
+}
+
 /// The result that the text of a file holds: one that a page has saved, or that
 /// `camel train --json` has printed.
 pub fn read<R: Saveable>(text: &str) -> Result<Saved<R>, SavedError> {
