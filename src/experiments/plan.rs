@@ -30,10 +30,11 @@ const NOISE_STREAM: u64 = 0x91a3;
 pub struct Plan {
     /// The best next point [m].
     pub next: [f64; 2],
-    /// Number of points; the error bars that so many planned and so many random points should leave;
-    /// and the errors that they left here. Root mean squares over parameters and draws, as shares of
-    /// the prior's spread.
-    pub curve: Vec<(usize, [f64; 2], [f64; 2])>,
+    /// Error bars that 1, 2, … planned and as many random points should leave: root mean squares over
+    /// parameters and draws, as shares of the prior's spread.
+    pub expected: Vec<[f64; 2]>,
+    /// The errors that they left here.
+    pub errors: Vec<[f64; 2]>,
 }
 
 /// The environment that is measured.
@@ -103,17 +104,15 @@ pub fn plan<M: AffineModel + Clone>(
             );
         }
     }
-    let at = |k: usize| {
-        let root = |sums: &[f64]| sums[k].sqrt();
-        (
-            k + 1,
-            [planned[k], root(&random)],
-            [root(&made), root(&made_at_random)],
-        )
+    let pairs = |planned: &[f64], random: &[f64]| {
+        let both = planned.iter().zip(random);
+        both.map(|(p, r)| [p.sqrt(), r.sqrt()]).collect()
     };
+    let planned: Vec<f64> = planned.iter().map(|bar| bar.powi(2)).collect();
     Ok(Some(Plan {
         next: [next[0], next[1]],
-        curve: (0..count).map(at).collect(),
+        expected: pairs(&planned, &random),
+        errors: pairs(&made, &made_at_random),
     }))
 }
 
@@ -196,16 +195,14 @@ mod tests {
         let first = plan(&measured);
         // The right charge has been measured, so the left one is next.
         assert!(first.next[0] < 0.0, "{first:?}");
-        for (points, [bar, random_bar], [error, random_error]) in &first.curve[1..] {
-            assert!(bar < random_bar, "{points} points: {bar} {random_bar}");
-            assert!(
-                error < random_error,
-                "{points} points: {error} {random_error}"
-            );
+        let after_one = first.expected[1..].iter().chain(&first.errors[1..]);
+        for [planned, random] in after_one {
+            assert!(planned < random, "{first:?}");
         }
         measured.values.extend(first.next);
         let second = plan(&measured);
         assert!(second.next[0] > 0.0, "{second:?}");
-        assert_eq!(first.curve, second.curve);
+        assert_eq!(first.expected, second.expected);
+        assert_eq!(first.errors, second.errors);
     }
 }

@@ -7,6 +7,7 @@ use crate::{
     },
     experiments::{
         compare::method_title,
+        plan::Plan,
         report::{Adaptation, Conditioning, Identified, Motion},
     },
 };
@@ -70,33 +71,28 @@ pub fn tracking_chart(method: &str, motion: &Motion) -> Chart {
     })
 }
 
-/// Error bars that planned and random points of a field should leave, or the errors that they left.
-pub fn plan_chart(curve: &[(usize, [f64; 2], [f64; 2])], made: bool) -> Chart {
-    let line = |kind: usize| -> Vec<[f64; 2]> {
-        let at = |&(points, expected, errors): &(usize, [f64; 2], [f64; 2])| {
-            let values = if made { errors } else { expected };
-            [points as f64, values[kind]]
-        };
-        curve.iter().map(at).collect()
+/// Errors that planned and random points of a field leave, with dots, and the error bars that are
+/// expected of them.
+pub fn plan_chart(plan: Option<&Plan>) -> Chart {
+    let line = |name: &str, hue: Hue, values: &[[f64; 2]], kind: usize| {
+        let points = values.iter().enumerate();
+        let points = points.map(|(k, both)| [(k + 1) as f64, both[kind]]);
+        Series::new(name, hue, points.collect())
     };
-    let (title, y) = match made {
-        true => (
-            "Error of the identified parameters",
-            "error, share of the prior's spread",
-        ),
-        false => (
-            "Error bars that are expected",
-            "error bar, share of the prior's spread",
-        ),
+    let series = |plan: &Plan| {
+        let (errors, bars) = (&plan.errors, &plan.expected);
+        vec![
+            line("best next points", Hue::Camel, errors, 0).with_dots(),
+            line("random points", Hue::Neutral, errors, 1).with_dots(),
+            line("best, expected", Hue::Camel, bars, 0),
+            line("random, expected", Hue::Neutral, bars, 1),
+        ]
     };
     Chart::Lines(LineChart {
-        title: title.to_owned(),
+        title: "What planned points gain over random ones".to_owned(),
         x: Axis::linear("points measured", ""),
-        y: Axis::log(y, ""),
-        series: vec![
-            Series::new("best next points", Hue::Camel, line(0)),
-            Series::new("random points", Hue::Neutral, line(1)),
-        ],
+        y: Axis::log("error, share of the prior's", ""),
+        series: plan.map(series).unwrap_or_default(),
         ..LineChart::default()
     })
 }

@@ -9,7 +9,7 @@ use crate::{
         live::Command,
         online_report::OnlineReport,
         online_run::{
-            FACTORS, METHODS, OnlinePoint, OnlineRun, OnlineSpec, VIEW, duration, tick_ms,
+            EXCITING, FACTORS, METHODS, OnlinePoint, OnlineRun, OnlineSpec, VIEW, duration, tick_ms,
         },
         saved, view,
     },
@@ -98,12 +98,18 @@ fn Panel(
     });
     let methods = METHODS.map(|name| (name.to_owned(), title(name)));
     let method = Signal::derive(move || spec.with(|spec| spec.method.clone()));
-    let references = [("", "sine"), ("1", "exciting input")]
-        .map(|(name, text)| (name.to_owned(), text.to_owned()));
     let reference = Signal::derive(move || {
-        let exciting = spec.with(|spec| spec.exciting);
-        if exciting { "1" } else { "" }.to_owned()
+        spec.with(|spec| if spec.exciting { EXCITING } else { "sine" }.to_owned())
     });
+    let follow = move |name: String| edit(&|spec| spec.exciting = name == EXCITING);
+    let follows = match is_cartpole {
+        true => {
+            let inputs = ["sine", EXCITING].map(|name| (name.to_owned(), name.to_owned()));
+            view! { <SelectField id="online-input" label="Input to follow" options=inputs.to_vec() value=reference on_change=follow /> }
+                .into_any()
+        }
+        false => ().into_any(),
+    };
     let factor = Signal::derive(move || spec.with(|spec| spec.factor));
     let time = Signal::derive(move || spec.with(|spec| spec.time));
     view! {
@@ -115,10 +121,7 @@ fn Panel(
             <div class="grid">
                 <SelectField id="online-method" label="Controller" options=methods.to_vec() value=method
                     on_change=move |name: String| edit(&|spec| spec.method.clone_from(&name)) />
-                <Show when=move || is_cartpole>
-                    <SelectField id="online-reference" label="Motion to follow" options=references.to_vec() value=reference
-                        on_change=move |name: String| edit(&|spec| spec.exciting = !name.is_empty()) />
-                </Show>
+                {follows}
                 <Slider label="Factor on the mass" value=factor on_input=move |value| edit(&|spec| spec.factor = value)
                     range=Range { min: FACTORS.0, max: FACTORS.1, whole: false } step=0.1 />
                 <Slider label="Time of the change" unit="s" value=time on_input=move |value| edit(&|spec| spec.time = value)

@@ -165,20 +165,11 @@ fn Planned(
     /// What the model says.
     answer: Memo<Option<Answer>>,
 ) -> impl IntoView {
-    let curve = Memo::new(move |_| {
-        answer.with(|answer| Some(answer.as_ref()?.plan.as_ref()?.curve.clone()))
-    });
-    let chart = move |made: bool| {
-        Signal::derive(move || plan_chart(&curve.get().unwrap_or_default(), made))
-    };
-    let (expected, made) = (chart(false), chart(true));
+    let plan = Memo::new(move |_| answer.with(|answer| answer.as_ref()?.plan.clone()));
+    let chart = Signal::derive(move || plan.with(|plan| plan_chart(plan.as_ref())));
     view! {
-        <Show when=move || curve.with(Option::is_some)>
-            <h3>"What planned points gain over random ones"</h3>
-            <div class="grid grid--wide">
-                <ChartView chart=made />
-                <ChartView chart=expected />
-            </div>
+        <Show when=move || plan.with(Option::is_some)>
+            <ChartView chart=chart />
         </Show>
     }
     .into_any()
