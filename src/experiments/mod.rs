@@ -22,6 +22,7 @@ pub mod identifiers;
 pub mod link;
 pub mod list_file;
 pub mod live;
+pub mod online_report;
 pub mod online_run;
 pub mod parallel;
 pub mod plan;

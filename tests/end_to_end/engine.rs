@@ -274,6 +274,9 @@ fn a_card_that_is_lost_on_the_way_is_replaced_by_the_cpu() {
         site.click("#train").await;
         site.wait_for_text("#device-used", "Runs on WebGPU").await;
         site.wait_for_text(".progress-line", "steps/s").await;
+        // The engine lets be what is no request.
+        site.script("last.postMessage({ lose: 'nothing' }); last.postMessage(7)")
+            .await;
         site.script("last.postMessage('lose the card')").await;
         let said = site.wait_for_text("#notes", "WebGPU stopped working").await;
         assert!(said.contains("the run starts again on the CPU"), "{said}");
