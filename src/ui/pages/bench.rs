@@ -211,7 +211,7 @@ fn RunPanel(
 fn status_text(status: &Status) -> String {
     match status {
         Status::Idle => {
-            "One core works for some minutes, ten on a slow device. Close what else is busy for honest figures."
+            "One core works for some minutes, longer on a slow device. Close what else is busy for honest figures."
                 .to_owned()
         }
         Status::Preparing => "Preparing: loading the engine and simulating the data …".to_owned(),
