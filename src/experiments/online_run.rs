@@ -54,7 +54,7 @@ pub struct OnlineSpec {
     pub time: f64,
     /// Seed of the disturbance.
     pub seed: u64,
-    /// Whether the cartpole follows the motion under an exciting input, not that under the sine.
+    /// Whether the cartpole under CAMEL follows the motion under an exciting input, not that under the sine.
     #[serde(default)]
     pub exciting: bool,
 }
@@ -166,7 +166,8 @@ impl OnlineSpec {
         spec.factor = number(FACTORS.0, FACTORS.1).unwrap_or(spec.factor);
         let length = duration(system).unwrap_or(0.0);
         spec.time = number(0.0, length).unwrap_or(spec.time);
-        spec.exciting = system == "cartpole" && words.next() == Some(EXCITING);
+        let may_excite = system == "cartpole" && spec.method == METHODS[0];
+        spec.exciting = may_excite && words.next() == Some(EXCITING);
         Some(spec)
     }
 

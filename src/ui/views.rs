@@ -108,7 +108,7 @@ fn is_online(system: &str, value: &str) -> bool {
     let (factors, times) = (FACTORS, (0.0, online_run::duration(system).unwrap_or(0.0)));
     let own = value
         .strip_suffix(EXCITING)
-        .filter(|_| system == "cartpole");
+        .filter(|own| system == "cartpole" && own.starts_with(online_run::METHODS[0]));
     let value = own.and_then(|own| own.strip_suffix('-')).unwrap_or(value);
     match value.split(['-', ',']).collect::<Vec<_>>()[..] {
         [method, factor, time] => {

@@ -67,7 +67,7 @@ fn Panel(
     length: f64,
 ) -> impl IntoView {
     let (route, online) = (expect_context::<Route>(), expect_context::<Online>());
-    let (text, is_cartpole) = (words(&system), system == "cartpole");
+    let text = words(&system);
     let name = StoredValue::new(system.clone());
     let linked =
         move |link: &Link| name.with_value(|system| OnlineSpec::of_view(system, &link.view));
@@ -96,19 +96,22 @@ fn Panel(
             write(spec);
         }
     });
-    let methods = METHODS.map(|name| (name.to_owned(), title(name)));
-    let method = Signal::derive(move || spec.with(|spec| spec.method.clone()));
-    let reference = Signal::derive(move || {
-        spec.with(|spec| if spec.exciting { EXCITING } else { "sine" }.to_owned())
+    let mut methods = METHODS.map(|name| (name.to_owned(), title(name))).to_vec();
+    if system == "cartpole" {
+        methods.push((EXCITING.to_owned(), "CAMEL, exciting input".to_owned()));
+    }
+    let method = Signal::derive(move || {
+        spec.with(|spec| match spec.exciting {
+            true => EXCITING.to_owned(),
+            false => spec.method.clone(),
+        })
     });
-    let follow = move |name: String| edit(&|spec| spec.exciting = name == EXCITING);
-    let follows = match is_cartpole {
-        true => {
-            let inputs = ["sine", EXCITING].map(|name| (name.to_owned(), name.to_owned()));
-            view! { <SelectField id="online-input" label="Input to follow" options=inputs.to_vec() value=reference on_change=follow /> }
-                .into_any()
-        }
-        false => ().into_any(),
+    let choose = move |name: String| {
+        edit(&|spec| {
+            spec.exciting = name == EXCITING;
+            let method = if spec.exciting { METHODS[0] } else { &name };
+            method.clone_into(&mut spec.method);
+        });
     };
     let factor = Signal::derive(move || spec.with(|spec| spec.factor));
     let time = Signal::derive(move || spec.with(|spec| spec.time));
@@ -119,9 +122,7 @@ fn Panel(
                 {format!("The {} changes while the robot moves. The controller is told neither that nor when; it has to notice.", text.mass)}
             </p>
             <div class="grid">
-                <SelectField id="online-method" label="Controller" options=methods.to_vec() value=method
-                    on_change=move |name: String| edit(&|spec| spec.method.clone_from(&name)) />
-                {follows}
+                <SelectField id="online-method" label="Controller" options=methods value=method on_change=choose />
                 <Slider label="Factor on the mass" value=factor on_input=move |value| edit(&|spec| spec.factor = value)
                     range=Range { min: FACTORS.0, max: FACTORS.1, whole: false } step=0.1 />
                 <Slider label="Time of the change" unit="s" value=time on_input=move |value| edit(&|spec| spec.time = value)
