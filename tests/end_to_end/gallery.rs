@@ -176,7 +176,7 @@ fn what_pushes_a_robot_is_in_the_link() {
         site.visit("#/gallery?v=1&system=cartpole&view=sine+8+3")
             .await;
         let pressed =
-            "document.querySelector('[aria-label=Input] [aria-pressed=true]').textContent";
+            "(document.querySelector('[aria-label=Input] [aria-pressed=true]')?.textContent ?? '')";
         wait_until(
             site,
             "a sine",
