@@ -218,7 +218,13 @@ impl Sheet {
             let Measured::Accuracy(found) = measured else {
                 continue;
             };
-            let missed = || format!("not reached: {}", significant(found.error, 2));
+            let missed = || {
+                let (error, spent) = (significant(found.error, 2), significant(found.spent, 3));
+                match found.spent > 0.0 {
+                    true => format!("not reached in {spent}: {error}"),
+                    false => format!("not reached: {error}"),
+                }
+            };
             table.push([
                 short_title(&found.system).to_owned(),
                 method_title(&found.method),

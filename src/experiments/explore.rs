@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     evaluate::{EvaluationError, Trial, adapt, known_parameters, parameters},
     follow::follow,
-    plan::{Plan, plan},
+    plan::{Plan, Truth, plan},
     report::{Adaptation, Motion, Report},
     spec::{DeviceChoice, Draft, Spec},
 };
@@ -276,10 +276,24 @@ pub fn answer(spec: &Spec) -> Result<Answer, EvaluationError> {
     let known = known_parameters(system.as_ref(), &model, spec.seed)?;
     let picture = picture(spec, system.as_ref(), &model, &from_shots, known.as_ref())?;
     let plan = match (known, system.field()) {
-        (Some(known), Some(field)) => {
-            let trial = Trial::of_spec(spec, field, &parameters(spec, field.description()))?;
-            let candidates = grid(field, CANDIDATES)?.samples();
-            plan(&known, &candidates, &trial.inputs, spec.noise, spec.seed)?
+        (Some(mut known), Some(field)) => {
+            let phi = parameters(spec, field.description());
+            let trial = Trial::of_spec(spec, field, &phi)?;
+            let (grid, potential) = (grid(field, CANDIDATES)?, field.solve(&phi)?);
+            let values: Vec<f64> = grid.positions().map(|x| potential.value(x)).collect();
+            let truth = Truth {
+                phi: &phi,
+                values: &values,
+            };
+            let (candidates, noise) = (grid.samples(), spec.noise);
+            plan(
+                &mut known,
+                &candidates,
+                &trial.inputs,
+                truth,
+                noise,
+                spec.seed,
+            )?
         }
         _ => None,
     };

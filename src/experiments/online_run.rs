@@ -33,11 +33,13 @@ pub const METHODS: [&str; 6] = ["camel", "anil", "coda", "maml", "r2d2", "analyt
 pub const FACTORS: (f64, f64) = (0.5, 4.0);
 /// Time without a message after which one is due, so that a run that stands does not seem dead.
 const HEARTBEAT: Duration = Duration::from_secs(2);
-/// Points that a run keeps.
-const POINTS: usize = 500;
+/// Most points that a run keeps.
+pub const MOST_POINTS: usize = 500;
 /// Name of a run in a link's view, and what stood before it in former links.
 pub const VIEW: &str = "online";
 const FORMER: &str = "online=";
+/// What a run with the exciting input says in a link after its numbers.
+pub const EXCITING: &str = "exciting";
 
 /// What to run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,6 +54,9 @@ pub struct OnlineSpec {
     pub time: f64,
     /// Seed of the disturbance.
     pub seed: u64,
+    /// Whether the cartpole under CAMEL follows the motion under an exciting input, not that under the sine.
+    #[serde(default)]
+    pub exciting: bool,
 }
 
 /// One step of a run.
@@ -140,6 +145,7 @@ impl OnlineSpec {
             factor: if system == "upkie" { 4.0 } else { 2.0 },
             time: (duration(system).unwrap_or(0.0) / 3.0).round(),
             seed: 0,
+            exciting: false,
         }
     }
 
@@ -160,12 +166,17 @@ impl OnlineSpec {
         spec.factor = number(FACTORS.0, FACTORS.1).unwrap_or(spec.factor);
         let length = duration(system).unwrap_or(0.0);
         spec.time = number(0.0, length).unwrap_or(spec.time);
+        let may_excite = system == "cartpole" && spec.method == METHODS[0];
+        spec.exciting = may_excite && words.next() == Some(EXCITING);
         Some(spec)
     }
 
     /// A link's view with this run in it; other parts of it stay.
     pub fn in_view(&self, view: &str) -> String {
-        let own = format!("{}-{}-{}", self.method, self.factor, self.time);
+        let mut own = format!("{}-{}-{}", self.method, self.factor, self.time);
+        if self.exciting {
+            own = format!("{own}-{EXCITING}");
+        }
         view::set(view, VIEW, Some(&own))
     }
 
@@ -268,7 +279,7 @@ fn advance(
         ..OnlineRun::default()
     };
     let begun = Instant::now();
-    let stride = plant.length().div_ceil(POINTS).max(1);
+    let stride = plant.length().div_ceil(MOST_POINTS).max(1);
     let mut over = false;
     for _ in 0..steps {
         let Some((point, noticed)) = plant.step()? else {

@@ -116,7 +116,12 @@ pub fn write<R: Saveable>(report: &R, weights: &[u8], browser: &str) -> Result<S
         report,
         weights: (!weights.is_empty()).then(|| Weights(weights.to_vec())),
     };
-    serde_json::to_string(&written).map_err(|error| unreadable::<R>(&error))
+    serde_json::to_string(&written).map_err(|error| unreadable(R::KIND, &error))
+}
+
+/// What a file says of itself, if it does.
+pub fn format(text: &str) -> Option<String> {
+    serde_json::from_str::<Kind>(text).ok()?.format
 }
 
 /// The result that the text of a file holds: one that a page has saved, or that
@@ -126,29 +131,37 @@ pub fn read<R: Saveable>(text: &str) -> Result<Saved<R>, SavedError> {
         let given = text.len() as f64 / 1e6;
         return Err(SavedError::TooLarge { given });
     }
-    let kind: Kind = serde_json::from_str(text).map_err(|error| unreadable::<R>(&error))?;
-    let saved: Saved<R> = match kind.format {
-        Some(format) if format == R::FORMAT => {
-            serde_json::from_str(text).map_err(|error| unreadable::<R>(&error))?
-        }
-        Some(given) => {
-            return Err(SavedError::Format {
-                expected: R::FORMAT,
-                given: super::spec::shortened(&given),
-            });
-        }
-        None => Saved {
-            report: serde_json::from_str(text).map_err(|error| unreadable::<R>(&error))?,
+    let (format, unreadable) = (R::FORMAT, |error| unreadable(R::KIND, &error));
+    let saved: Saved<R> = match says_so(text, format).map_err(unreadable)? {
+        Ok(true) => serde_json::from_str(text).map_err(unreadable)?,
+        Ok(false) => Saved {
+            report: serde_json::from_str(text).map_err(unreadable)?,
             weights: Weights::default(),
         },
+        Err(given) => {
+            return Err(SavedError::Format {
+                expected: format,
+                given,
+            });
+        }
     };
     saved.report.check()?;
     Ok(saved)
 }
 
-fn unreadable<R: Saveable>(error: &serde_json::Error) -> SavedError {
+/// Whether a file says that it has this format, or the other one that it says it has; one that was
+/// printed says none. Not generic, so that pages hold it once.
+fn says_so(text: &str, expected: &str) -> serde_json::Result<Result<bool, String>> {
+    let kind: Kind = serde_json::from_str(text)?;
+    Ok(match kind.format {
+        Some(given) if given != expected => Err(super::spec::shortened(&given)),
+        given => Ok(given.is_some()),
+    })
+}
+
+fn unreadable(kind: &'static str, error: &serde_json::Error) -> SavedError {
     SavedError::Unreadable {
-        kind: R::KIND,
+        kind,
         problem: error.to_string(),
     }
 }

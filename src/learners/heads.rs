@@ -4,9 +4,9 @@
 
 use std::{fmt::Debug, ops::Range};
 
-use super::net::Scalar;
+use super::net::{Common, Lanes as _, Scalar};
 
-/// Sums that run side by side.
+/// Sums that run side by side, [`Scalar::Eight`].
 const LANES: usize = 8;
 
 /// What a rule sees of one task.
@@ -117,38 +117,34 @@ impl<T: Scalar> Problem<'_, T> {
         pulls: &mut Pulls<T>,
         head_pull: &mut [T],
     ) -> T {
-        let mut squares = [T::ZERO; LANES];
-        let mut sums = [[T::ZERO; LANES]; R];
         let rows = self.rows();
+        let mut squares = T::Eight::of(T::ZERO);
+        let mut sums = [T::Eight::of(T::ZERO); R];
         let mut at = range.start;
         while at < range.end {
             let count = LANES.min(range.end - at);
-            let features: [[T; LANES]; R] =
+            let features: [T::Eight; R] =
                 std::array::from_fn(|k| lanes(&self.features[k * rows + at..], count));
-            let mut residuals = lanes(&self.targets[at..], count).map(|y| -y);
+            let mut residuals = lanes(&self.targets[at..], count).times(-T::ONE);
             for k in 0..R {
-                add_scaled(&mut residuals, head[k], &features[k]);
+                residuals.add_scaled::<Common>(head[k], &features[k]);
             }
-            for (sum, e) in squares.iter_mut().zip(&mut residuals) {
-                *sum += *e * *e;
-                *e = *e * twice;
-            }
+            squares.add_products(&residuals, &residuals);
+            let residuals = residuals.times(twice);
             for k in 0..R {
-                for lane in 0..LANES {
-                    sums[k][lane] += residuals[lane] * features[k][lane];
-                }
+                sums[k].add_products(&residuals, &features[k]);
                 let pull = &mut pulls.features[k * rows + at..];
                 let mut moved = lanes(pull, count);
-                add_scaled(&mut moved, head[k], &residuals);
-                store(pull, &moved, count);
+                moved.add_scaled::<Common>(head[k], &residuals);
+                store::<T>(pull, moved, count);
             }
-            store(&mut pulls.outputs[at..], &residuals, count);
+            store::<T>(&mut pulls.outputs[at..], residuals, count);
             at += count;
         }
         for (pull, sum) in head_pull.iter_mut().zip(sums) {
-            *pull = total(sum);
+            *pull = total::<T>(sum);
         }
-        total(squares)
+        total::<T>(squares)
     }
 
     /// `G = VᵀV/n` and `b = Vᵀy/n` of the rows `range`, in double precision.
@@ -230,38 +226,38 @@ fn add_scaled<T: Scalar>(to: &mut [T], scale: T, from: &[T]) {
 /// Σ a b, in lanes.
 fn dot<T: Scalar>(a: &[T], b: &[T]) -> T {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-    let mut sums = [T::ZERO; LANES];
+    let mut sums = T::Eight::of(T::ZERO);
     for (a, b) in a.iter().zip(b) {
-        for lane in 0..LANES {
-            sums[lane] += a[lane] * b[lane];
-        }
+        sums.add_products(&T::Eight::load(a, 0), &T::Eight::load(b, 0));
     }
     let rest = a_rest.iter().zip(b_rest).map(|(a, b)| *a * *b);
-    rest.fold(total(sums), |sum, next| sum + next)
+    rest.fold(total::<T>(sums), |sum, next| sum + next)
 }
 
-fn total<T: Scalar>(lanes: [T; LANES]) -> T {
-    lanes.into_iter().fold(T::ZERO, |sum, next| sum + next)
+fn total<T: Scalar>(lanes: T::Eight) -> T {
+    let mut values = [T::ZERO; LANES];
+    lanes.store(&mut values, 0);
+    values.into_iter().fold(T::ZERO, |sum, next| sum + next)
 }
 
 /// The first `count` numbers, filled up with zeros.
 #[inline(always)]
-fn lanes<T: Scalar>(values: &[T], count: usize) -> [T; LANES] {
-    match values.first_chunk() {
-        Some(lanes) if count == LANES => *lanes,
-        _ => std::array::from_fn(|lane| if lane < count { values[lane] } else { T::ZERO }),
+fn lanes<T: Scalar>(values: &[T], count: usize) -> T::Eight {
+    if count == LANES {
+        return T::Eight::load(values, 0);
     }
+    let mut few = [T::ZERO; LANES];
+    few[..count].copy_from_slice(&values[..count]);
+    T::Eight::load(&few, 0)
 }
 
 /// Writes the first `count` numbers.
 #[inline(always)]
-fn store<T: Scalar>(to: &mut [T], values: &[T; LANES], count: usize) {
-    match to.first_chunk_mut() {
-        Some(lanes) if count == LANES => *lanes = *values,
-        _ => to
-            .iter_mut()
-            .zip(values)
-            .take(count)
-            .for_each(|(to, value)| *to = *value),
+fn store<T: Scalar>(to: &mut [T], values: T::Eight, count: usize) {
+    if count == LANES {
+        return values.store(to, 0);
     }
+    let mut few = [T::ZERO; LANES];
+    values.store(&mut few, 0);
+    to[..count].copy_from_slice(&few[..count]);
 }

@@ -10,8 +10,8 @@ const DECREASE: f64 = 1e-4;
 /// Halvings of a step before giving up.
 const HALVINGS: usize = 40;
 
-/// A step and the change of the gradient along it.
-type Pair = (Vec<f64>, Vec<f64>);
+/// A step, the change of the gradient along it, and their product.
+type Pair = (Vec<f64>, Vec<f64>, f64);
 
 /// A search for the least f, step by step.
 #[derive(Debug)]
@@ -71,11 +71,12 @@ impl Lbfgs {
     fn remember(&mut self, x: &[f64], gradient: &[f64]) {
         let step = difference(x, &self.x);
         let change = difference(gradient, &self.gradient);
-        if dot(&step, &change) > 1e-14 * norm(&step) * norm(&change) {
+        let product = dot(&step, &change);
+        if product > 1e-14 * norm(&step) * norm(&change) {
             if self.pairs.len() == self.memory {
                 self.pairs.pop_front();
             }
-            self.pairs.push_back((step, change));
+            self.pairs.push_back((step, change, product));
         }
     }
 
@@ -130,17 +131,17 @@ pub(super) fn minimise(
 fn direction(gradient: &[f64], pairs: &VecDeque<Pair>) -> Vec<f64> {
     let mut q: Vec<f64> = gradient.iter().map(|g| -g).collect();
     let mut factors = Vec::with_capacity(pairs.len());
-    for (step, change) in pairs.iter().rev() {
-        let factor = dot(step, &q) / dot(step, change);
+    for (step, change, product) in pairs.iter().rev() {
+        let factor = dot(step, &q) / product;
         add(&mut q, -factor, change);
         factors.push(factor);
     }
-    if let Some((step, change)) = pairs.back() {
-        let scale = dot(step, change) / dot(change, change);
+    if let Some((_, change, product)) = pairs.back() {
+        let scale = product / dot(change, change);
         q.iter_mut().for_each(|q| *q *= scale);
     }
-    for ((step, change), factor) in pairs.iter().zip(factors.into_iter().rev()) {
-        let correction = dot(change, &q) / dot(step, change);
+    for ((step, change, product), factor) in pairs.iter().zip(factors.into_iter().rev()) {
+        let correction = dot(change, &q) / product;
         add(&mut q, factor - correction, step);
     }
     q

@@ -360,33 +360,48 @@ impl Trainer {
         &self,
         breathe: impl AsyncFn() -> Result<(), E>,
     ) -> Result<Model, E> {
-        let parameters = match &self.full_batch {
-            Some(search) => search.parameters(&*self.learner)?,
-            None => read(self.parameters.to_data_async().await)?,
-        };
+        let parameters = self.current().await?;
         let mut contexts = Vec::with_capacity(self.tasks.len());
         for task in 0..self.tasks.len() {
             contexts.push(self.context(&parameters, task)?);
             breathe().await?;
         }
-        let tasks = self
-            .tasks
-            .iter()
-            .zip(&contexts)
-            .map(|(task, adapted)| TrainedTask {
-                parameters: task.parameters.clone(),
-                context: adapted.context.clone(),
-            })
-            .collect();
-        let mut model = Model::new(
-            self.settings.clone(),
-            parameters,
-            self.scaling.clone(),
-            tasks,
-            0.0,
-        )?;
+        let known = contexts.iter().map(|adapted| adapted.context.clone());
+        let mut model = self.model(parameters, known.collect())?;
         model.validation = self.validation(&model, &contexts)?;
         Ok(model)
+    }
+
+    /// The same to try on new tasks only, without adapting to the training tasks: their contexts are
+    /// zeros where training does not give them.
+    pub async fn glance(&self) -> Result<Model, LearnerError> {
+        let parameters = self.current().await?;
+        let zeros = || vec![0.0; self.learner.context_size()];
+        let known = |task| self.learner.trained_context(&parameters, task);
+        let contexts = (0..self.tasks.len()).map(|task| known(task).unwrap_or_else(zeros));
+        let contexts = contexts.collect();
+        self.model(parameters, contexts)
+    }
+
+    /// The parameters as they are now.
+    async fn current(&self) -> Result<Vec<f64>, LearnerError> {
+        match &self.full_batch {
+            Some(search) => search.parameters(&*self.learner),
+            None => read(self.parameters.to_data_async().await),
+        }
+    }
+
+    /// A model whose training tasks have these contexts.
+    fn model(&self, parameters: Vec<f64>, contexts: Vec<Vec<f64>>) -> Result<Model, LearnerError> {
+        let tasks = self.tasks.iter().zip(contexts);
+        let tasks = tasks
+            .map(|(task, context)| TrainedTask {
+                parameters: task.parameters.clone(),
+                context,
+            })
+            .collect();
+        let (settings, scaling) = (self.settings.clone(), self.scaling.clone());
+        Model::new(settings, parameters, scaling, tasks, 0.0)
     }
 
     /// The trained model.

@@ -7,6 +7,7 @@ use crate::{
     },
     experiments::{
         compare::method_title,
+        plan::Plan,
         report::{Adaptation, Conditioning, Identified, Motion},
     },
 };
@@ -70,19 +71,28 @@ pub fn tracking_chart(method: &str, motion: &Motion) -> Chart {
     })
 }
 
-/// Error bars that planned and random points of a field leave.
-pub fn plan_chart(curve: &[(usize, f64, f64)]) -> Chart {
-    let line = |value: fn(&(usize, f64, f64)) -> f64| -> Vec<[f64; 2]> {
-        curve.iter().map(|at| [at.0 as f64, value(at)]).collect()
+/// Errors that planned and random points of a field leave, with dots, and the error bars that are
+/// expected of them.
+pub fn plan_chart(plan: Option<&Plan>) -> Chart {
+    let line = |name: &str, hue: Hue, values: &[[f64; 2]], kind: usize| {
+        let points = values.iter().enumerate();
+        let points = points.map(|(k, both)| [(k + 1) as f64, both[kind]]);
+        Series::new(name, hue, points.collect())
+    };
+    let series = |plan: &Plan| {
+        let (errors, bars) = (&plan.errors, &plan.expected);
+        vec![
+            line("best next points", Hue::Camel, errors, 0).with_dots(),
+            line("random points", Hue::Neutral, errors, 1).with_dots(),
+            line("best, expected", Hue::Camel, bars, 0),
+            line("random, expected", Hue::Neutral, bars, 1),
+        ]
     };
     Chart::Lines(LineChart {
         title: "What planned points gain over random ones".to_owned(),
         x: Axis::linear("points measured", ""),
-        y: Axis::log("expected error bar, share of the prior's", ""),
-        series: vec![
-            Series::new("best next points", Hue::Camel, line(|at| at.1)),
-            Series::new("random points", Hue::Neutral, line(|at| at.2)),
-        ],
+        y: Axis::log("error, share of the prior's", ""),
+        series: plan.map(series).unwrap_or_default(),
         ..LineChart::default()
     })
 }

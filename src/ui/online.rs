@@ -7,10 +7,7 @@ use crate::{
         client::Engine,
         protocol::{Event, Work},
     },
-    experiments::{
-        live::Command,
-        online_run::{OnlineRun, OnlineSpec},
-    },
+    experiments::{live::Command, online_report::OnlineReport, online_run::OnlineSpec},
 };
 
 /// Multiple of real time at which a run starts.
@@ -20,10 +17,8 @@ const SPEED: f64 = 4.0;
 #[derive(Clone, Copy)]
 pub struct Online {
     engine: StoredValue<Engine, LocalStorage>,
-    /// What runs, or ran last.
-    pub spec: RwSignal<Option<OnlineSpec>>,
-    /// What happened so far.
-    pub run: RwSignal<OnlineRun>,
+    /// What runs, or ran last, and what happened so far.
+    pub report: RwSignal<Option<OnlineReport>>,
     /// Whether it runs.
     pub busy: RwSignal<bool>,
     /// Whether its clock stands.
@@ -39,8 +34,7 @@ impl Online {
     pub fn new() -> Self {
         Self {
             engine: StoredValue::new_local(Engine::default()),
-            spec: RwSignal::default(),
-            run: RwSignal::default(),
+            report: RwSignal::default(),
             busy: RwSignal::default(),
             paused: RwSignal::default(),
             speed: RwSignal::new(SPEED),
@@ -50,15 +44,23 @@ impl Online {
 
     /// Runs this instead of what runs.
     pub fn start(self, spec: OnlineSpec) {
-        self.run.set(OnlineRun::default());
         self.problem.set(String::new());
         self.paused.set(false);
-        self.spec.set(Some(spec.clone()));
+        self.report.set(Some(OnlineReport::new(spec.clone())));
         let hear = move |event| self.hear(event);
         self.engine
             .with_value(|engine| engine.start(Work::Online(spec), hear));
         // Only now: what ran before has said by now that it was cancelled.
         self.busy.set(true);
+    }
+
+    /// Shows a run from elsewhere instead of what runs.
+    pub fn show(self, report: OnlineReport) {
+        // Whoever ran is no longer heard.
+        self.engine.with_value(Engine::close);
+        self.busy.set(false);
+        self.problem.set(String::new());
+        self.report.set(Some(report));
     }
 
     fn hear(self, event: Event) {
@@ -68,7 +70,11 @@ impl Online {
                 self.send(Command::Paused(self.paused.get_untracked()));
             }
             Event::Online(news) => match news.open() {
-                Ok(news) => self.run.update(|run| run.extend(news)),
+                Ok(news) => self.report.update(|report| {
+                    if let Some(report) = report {
+                        report.run.extend(news);
+                    }
+                }),
                 Err(text) => self.fail(text),
             },
             Event::Failed(text) => self.fail(text),

@@ -1,4 +1,5 @@
-//! Time until CAMEL reaches an error in environments that it has not seen.
+//! Time until CAMEL reaches an error in environments that it has not seen, beside the authors' code. The
+//! suite in `speed` has the time of every learner to the paper's error.
 
 use burn::tensor::Device;
 use camel_lab::{

@@ -1,52 +1,86 @@
 //! Steps, adaptations and simulations a second, of everything.
 
+use std::time::Duration;
+
 use camel_lab::{
-    engine::protocol::Event,
-    experiments::bench::{self, Measured, Plan},
+    engine::{pacing::Host, protocol::Event},
+    experiments::{
+        bench::{self, Measured, Plan},
+        bench_accuracy::PATIENCE,
+        live::Command,
+    },
     systems,
 };
 use wasm_bindgen_test::{console_log, wasm_bindgen_test};
 use web_time::Instant;
 
-use crate::support::Recorder;
-
 /// Shortest measurement [s].
-const SECONDS: f64 = 0.3;
+const SECONDS: f64 = 0.5;
+/// The same on WebGPU: a software adapter takes about a second for every step.
+#[cfg(feature = "gpu")]
+const WEBGPU_SECONDS: f64 = 0.25;
 
 #[wasm_bindgen_test]
 async fn the_suite_of_the_bench_page() {
-    measure("cpu", false).await;
+    measure("cpu", SECONDS).await;
 }
 
-/// The first problem only: a software adapter is slow.
 #[cfg(feature = "gpu")]
 #[wasm_bindgen_test]
 async fn the_suite_on_webgpu() {
     match camel_lab::engine::device::gpu::device().await {
         Ok((_, adapter)) => {
             console_log!("WebGPU on {adapter}");
-            measure("webgpu", true).await;
+            measure("webgpu", WEBGPU_SECONDS).await;
         }
         Err(why) => console_log!("WebGPU is left out: {why}"),
     }
 }
 
-async fn measure(device: &str, brief: bool) {
-    let plan = Plan {
-        device: device.to_owned(),
-        seconds: SECONDS,
-        brief,
-    };
-    let recorder = Recorder::default();
-    bench::run(&plan, &recorder).await;
-    for event in recorder.events.into_inner() {
+/// Says what is measured at once: of a suite that breaks off, the beginning is known.
+struct Saying<'a>(&'a str);
+
+impl Host for Saying<'_> {
+    fn emit(&self, event: Event) {
         match event {
-            Event::Started { device: used } => assert_eq!(used.name, device, "{}", used.reason),
-            Event::Measured(measured) => say(device, &measured.open().unwrap()),
+            Event::Started { device } => assert_eq!(device.name, self.0, "{}", device.reason),
+            Event::Measured(measured) => say(self.0, &measured.open().unwrap()),
             Event::Failed(message) => panic!("{message}"),
             _ => {}
         }
     }
+
+    fn cancelled(&self) -> bool {
+        false
+    }
+
+    async fn breathe(&self) {}
+
+    async fn sleep(&self, _: Duration) {}
+
+    async fn read(&self, file: &str) -> Result<Vec<u8>, String> {
+        Err(format!("{file} is not here"))
+    }
+
+    fn commands(&self) -> Vec<Command> {
+        Vec::new()
+    }
+}
+
+async fn measure(device: &str, seconds: f64) {
+    console_log!(
+        "{device}: {seconds} s a measurement, {} s at most to an accuracy",
+        PATIENCE * seconds
+    );
+    let plan = Plan {
+        device: device.to_owned(),
+        seconds,
+        brief: false,
+    };
+    let begun = Instant::now();
+    bench::run(&plan, &Saying(device)).await;
+    let minutes = begun.elapsed().as_secs_f64() / 60.0;
+    console_log!("{device}: the suite took {minutes:.1} minutes");
 }
 
 #[wasm_bindgen_test]
@@ -92,13 +126,29 @@ fn say(device: &str, measured: &Measured) {
             1e3 * speed.adaptation_seconds,
             1e-6 * speed.memory as f64
         ),
-        Measured::Growth(growth) => console_log!(
-            "{device}, {} grows with {}: slope {:.2}",
-            growth.method,
-            growth.of,
-            growth.slope()
+        Measured::Growth(growth) => {
+            let last = growth.points.last().map_or(f64::NAN, |point| point.1);
+            console_log!(
+                "{device}, {} grows with {}: slope {:.2}, {:.3} ms a step at the most",
+                growth.method,
+                growth.of,
+                growth.slope(),
+                1e3 * last
+            );
+        }
+        Measured::Accuracy(found) => console_log!(
+            "{device}, {} {}: error {:.1e} ({}) {} after {:.2} s, {} steps: {:.1e}",
+            found.system,
+            found.method,
+            found.goal,
+            found.whose,
+            match found.seconds {
+                Some(_) => "reached",
+                None => "not reached",
+            },
+            found.spent,
+            found.steps,
+            found.error
         ),
-        // The figures of `accuracy` are less disturbed by other processes.
-        Measured::Accuracy(_) => {}
     }
 }

@@ -65,19 +65,16 @@ pub const PHONE: Window = Window {
 };
 
 impl Site {
-    /// Serves a folder under a sub-path and opens a window on it.
+    /// Serves a folder under a sub-path and opens an empty window.
     pub async fn open(folder: &Path, window: Window) -> Self {
         let (server, address) = serve(folder);
         let (driver, port) = drive();
-        let client = connect(port, window).await;
-        let site = Self {
-            client,
+        Self {
+            client: connect(port, window).await,
             address,
             server: Mutex::new(Some(server)),
             _driver: driver,
-        };
-        site.visit("").await;
-        site
+        }
     }
 
     /// Ends the server, as if the network were gone.

@@ -1,8 +1,11 @@
 //! Online control and planned measurements, click by click.
 
+use serde_json::Value;
+
 use crate::{
     browser::{DESKTOP, Site},
     drive,
+    files::{choose, file, saved_by, watch_saving},
 };
 
 const UPKIE: &str = "#/experiments?v=1&system=upkie&method=camel&view=online%3Dcamel,3,2.5";
@@ -83,6 +86,73 @@ fn a_gradient_method_runs_the_same_loop_and_is_cancelled() {
         site.wait_for_text("#online-run", "Cancel").await;
         site.click("#online-run").await;
         site.wait_for_text("#online-run", "Run with").await;
+    });
+}
+
+/// What the page shows of a run: its charts in words, and its line of figures.
+const SEEN: &str = "return [...document.querySelectorAll('#online .chart canvas')].map((c) => c.getAttribute('aria-label')).concat(document.querySelector('#online-ticks').textContent).join(' | ')";
+
+#[test]
+#[ignore = "needs the built site"]
+fn a_saved_online_run_is_opened_again_without_running() {
+    drive(DESKTOP, async |site| {
+        site.visit("#/experiments?v=1&system=cartpole&method=camel&view=online_camel-3-6-exciting")
+            .await;
+        site.click("#online .segmented button:last-child").await;
+        site.click("#online-run").await;
+        site.wait_for_text("#online-ticks", "of 1200 ticks").await;
+        site.wait_for_text("#online-run", "Run with").await;
+        let seen = site.script(SEEN).await;
+        assert!(seen.as_str().unwrap().contains("CAMEL"), "{seen}");
+        watch_saving(site).await;
+        let text = String::from_utf8(saved_by(site, "#save-online").await).unwrap();
+        let run: Value = serde_json::from_str(&text).unwrap();
+        assert!(run["browser"].as_str().unwrap().contains("Chrome"));
+        let report = &run["report"];
+        assert_eq!(report["device"]["name"], "cpu");
+        assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
+        assert_eq!(report["spec"]["factor"], 3.0);
+        assert_eq!(report["run"]["ticks"], 1200);
+
+        site.visit("#/experiments?v=1&system=pendulum").await;
+        let broken = text.replace("\"factor\":3", "\"factor\":-3");
+        choose(site, "#open-run", file("broken.json", broken)).await;
+        site.wait_for_text("#transfer .notice--error", "the factor -3")
+            .await;
+        assert!(site.fragment().await.contains("system=pendulum"));
+        choose(site, "#open-run", file("online.json", &text)).await;
+        site.wait_for_text("#online-ticks", "of 1200 ticks").await;
+        site.until(&format!("(() => {{ {SEEN} }})() === {seen}"))
+            .await;
+        let address = site.fragment().await;
+        assert!(address.contains("system=cartpole"), "{address}");
+        assert!(address.contains("online_camel-3-6-exciting"), "{address}");
+        site.wait_for_text("#online-run", "Run with").await;
+        site.click("#online-method option[value=analytic]").await;
+        site.until("document.querySelector('#online-run').textContent === 'Run'")
+            .await;
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn the_robot_on_its_reference_is_stepped_slowed_and_begins_anew() {
+    drive(DESKTOP, async |site| {
+        site.visit("#/experiments?v=1&system=cartpole&method=camel")
+            .await;
+        site.wait_for_text("#motion-pause", "Pause").await;
+        site.click("#tracking .segmented button:first-child").await;
+        site.click("#motion-pause").await;
+        site.wait_for_text("#motion-pause", "Play").await;
+        site.click("#motion-reset").await;
+        site.wait_for_text("#motion-time", "0.00 s").await;
+        for time in ["0.02 s", "0.04 s"] {
+            site.click("#motion-step").await;
+            site.wait_for_text("#motion-time", time).await;
+        }
+        site.click("#motion-pause").await;
+        site.until("document.querySelector('#motion-step').disabled")
+            .await;
     });
 }
 

@@ -53,6 +53,7 @@ async fn go(site: &Site, link: &str) {
 #[ignore = "needs the built site"]
 fn an_engine_that_hangs_is_replaced_and_the_visitor_is_told() {
     drive(DESKTOP, async |site| {
+        site.visit("#/how").await;
         hasten(site).await;
         meddle(site, "if (count === 1) worker.postMessage = () => {}").await;
         go(site, SHORT).await;
@@ -101,6 +102,7 @@ fn a_demonstration_may_be_paused_for_long_and_starts_anew_after_its_engine_has_d
 #[ignore = "needs the built site"]
 fn an_engine_of_another_version_refuses_and_says_what_to_do() {
     drive(DESKTOP, async |site| {
+        site.visit("#/how").await;
         let other = r#"worker.postMessage = (text) => Real.prototype.postMessage.call(worker, text.replace(/"protocol":\d+/, '"protocol":99'))"#;
         meddle(site, other).await;
         go(site, SHORT).await;
@@ -141,6 +143,7 @@ fn without_webgpu_the_run_uses_the_cpu_and_says_why() {
 #[ignore = "needs the built site"]
 fn who_stays_on_the_cpu_does_not_load_the_engine_for_webgpu() {
     drive(DESKTOP, async |site| {
+        site.visit("#/how").await;
         meddle(site, ASK).await;
         go(site, SHORT).await;
         site.click("#train").await;
@@ -163,6 +166,7 @@ const ASK: &str = "(window.asked ??= []).push(String(url))";
 #[ignore = "needs the built site"]
 fn a_short_run_that_may_choose_is_measured_and_does_not_load_the_engine_for_webgpu() {
     drive(DESKTOP, async |site| {
+        site.visit("#/how").await;
         meddle(site, ASK).await;
         go(site, &ON_WEBGPU.replace("device=webgpu", "device=auto")).await;
         site.click("#train").await;
@@ -180,6 +184,7 @@ fn a_short_run_that_may_choose_is_measured_and_does_not_load_the_engine_for_webg
 fn a_long_run_that_may_choose_is_measured_on_both_devices() {
     let long = "#/experiments?v=1&system=cartpole&method=camel&optimiser=adam&steps=200000&width=32&depth=2&batch=100&device=auto";
     drive(DESKTOP, async |site| {
+        site.visit("#/how").await;
         meddle(site, ASK).await;
         go(site, long).await;
         site.click("#train").await;
@@ -206,6 +211,7 @@ fn a_long_run_that_may_choose_is_measured_on_both_devices() {
 #[ignore = "needs the built site"]
 fn what_has_no_use_for_webgpu_does_not_load_its_engine() {
     drive(DESKTOP, async |site| {
+        site.visit("#/how").await;
         meddle(site, ASK).await;
         go(site, &SHORT.replace("device=cpu", "device=webgpu")).await;
         site.click("#train").await;
@@ -217,9 +223,9 @@ fn what_has_no_use_for_webgpu_does_not_load_its_engine() {
     });
 }
 
-/// The site with JavaScript that every engine runs before all else.
-fn drive_with_damage(code: &str, test: impl AsyncFn(&Site)) {
-    let folder = std::env::temp_dir().join(format!("camel-lab-{}", std::process::id()));
+/// A copy of the site with JavaScript that every engine runs before all else.
+fn drive_with_damage(name: &str, code: &str, test: impl AsyncFn(&Site)) {
+    let folder = std::env::temp_dir().join(format!("camel-lab-{name}-{}", std::process::id()));
     copy(&dist(), &folder);
     let engine = folder.join("engine.js");
     let text = fs::read_to_string(&engine).unwrap();
@@ -246,7 +252,7 @@ pub fn copy(from: &std::path::Path, to: &std::path::Path) {
 fn webgpu_that_computes_wrongly_is_found_out_and_the_run_uses_the_cpu() {
     // Every number that is read back from the card is half as large again.
     let damage = "const real = GPUBuffer.prototype.getMappedRange; GPUBuffer.prototype.getMappedRange = function (...place) { const range = real.apply(this, place); if (this.usage & GPUBufferUsage.MAP_READ) { const numbers = new Float32Array(range, 0, range.byteLength >> 2); numbers.forEach((number, i) => { numbers[i] = 1.5 * number }) } return range }";
-    drive_with_damage(damage, async |site| {
+    drive_with_damage("wrong", damage, async |site| {
         site.visit(&format!("{ON_WEBGPU}&run=1")).await;
         let said = site
             .wait_for_text("#device-used", "WebGPU computes wrongly on this machine")
@@ -261,12 +267,16 @@ fn webgpu_that_computes_wrongly_is_found_out_and_the_run_uses_the_cpu() {
 #[ignore = "needs the built site"]
 fn a_card_that_is_lost_on_the_way_is_replaced_by_the_cpu() {
     let damage = "const real = GPUAdapter.prototype.requestDevice; GPUAdapter.prototype.requestDevice = async function (wish) { const device = await real.call(this, wish); self.addEventListener('message', ({ data }) => { if (data === 'lose the card') device.destroy() }); return device }";
-    drive_with_damage(damage, async |site| {
+    drive_with_damage("lost", damage, async |site| {
+        site.visit("#/how").await;
         meddle(site, "window.last = worker").await;
         go(site, ON_WEBGPU).await;
         site.click("#train").await;
         site.wait_for_text("#device-used", "Runs on WebGPU").await;
         site.wait_for_text(".progress-line", "steps/s").await;
+        // The engine lets be what is no request.
+        site.script("last.postMessage({ lose: 'nothing' }); last.postMessage(7)")
+            .await;
         site.script("last.postMessage('lose the card')").await;
         let said = site.wait_for_text("#notes", "WebGPU stopped working").await;
         assert!(said.contains("the run starts again on the CPU"), "{said}");
@@ -282,6 +292,7 @@ fn a_card_that_is_lost_on_the_way_is_replaced_by_the_cpu() {
 #[ignore = "needs the built site"]
 fn an_engine_tells_everything_in_its_order() {
     drive(DESKTOP, async |site| {
+        site.visit("#/how").await;
         let listen =
             "worker.addEventListener('message', ({ data }) => (window.heard ??= []).push(data))";
         meddle(site, listen).await;
@@ -312,6 +323,7 @@ fn an_engine_tells_everything_in_its_order() {
 #[ignore = "needs the built site"]
 fn what_webgpu_breaks_off_starts_again_on_the_cpu() {
     drive(DESKTOP, async |site| {
+        site.visit("#/how").await;
         meddle(site, "window.last = worker").await;
         go(site, ON_WEBGPU).await;
         site.click("#train").await;

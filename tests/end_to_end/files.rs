@@ -9,7 +9,7 @@ use super::{
     SHORT,
     accessibility::assert_sound,
     browser::{DESKTOP, PHONE, Site},
-    drive,
+    drive, drive_alone,
 };
 
 /// A small model on the visitor's data.
@@ -218,7 +218,7 @@ fn a_hundred_thousand_rows_load_in_two_seconds_while_the_page_goes_on() {
     const ATTEMPTS: usize = 5;
     const LONGEST_SECONDS: f64 = 2.0;
     let large = large_file();
-    drive(DESKTOP, async |site| {
+    drive_alone(DESKTOP, async |site| {
         site.visit(SMALL).await;
         site.script("window.tasks = []; new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map((entry) => entry.duration))).observe({ type: 'longtask' })").await;
         let mut seen = Vec::new();

@@ -175,7 +175,8 @@ fn what_pushes_a_robot_is_in_the_link() {
     drive(DESKTOP, async |site| {
         site.visit("#/gallery?v=1&system=cartpole&view=sine+8+3")
             .await;
-        let pressed = "document.querySelector('.segmented [aria-pressed=true]').textContent";
+        let pressed =
+            "(document.querySelector('[aria-label=Input] [aria-pressed=true]')?.textContent ?? '')";
         wait_until(
             site,
             "a sine",
@@ -189,7 +190,7 @@ fn what_pushes_a_robot_is_in_the_link() {
             "return /view=sine\\+(?!8\\+)/.test(location.hash)",
         )
         .await;
-        site.click(".segmented button:last-child").await;
+        site.click("[aria-label=Input] button:last-child").await;
         wait_for_link(site, "view=none").await;
         site.script("location.hash = '#/gallery?v=1&system=cartpole'")
             .await;

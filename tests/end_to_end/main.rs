@@ -25,7 +25,11 @@ mod states;
 mod tables;
 mod training;
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::Path,
+    sync::{PoisonError, RwLock},
+    time::Duration,
+};
 
 use browser::{DESKTOP, Site, Window};
 use serde_json::Value;
@@ -35,13 +39,27 @@ const SHORT: &str = "#/experiments?v=1&system=cartpole&method=camel&steps=300&de
 /// A run that is still going when it is cancelled.
 const LONG: &str = "#/experiments?v=1&system=cartpole&method=camel&steps=200000&device=cpu";
 
-/// Every test on one thread of its own runtime.
+/// Held by every test; a test that measures time holds it alone. One that failed leaves it as it was.
+static MACHINE: RwLock<()> = RwLock::new(());
+
+/// Every test on one thread of its own runtime, beside others.
 fn drive(window: Window, test: impl AsyncFn(&Site)) {
     drive_on(&browser::dist(), window, test);
 }
 
 /// The same on the site in another folder.
 fn drive_on(folder: &Path, window: Window, test: impl AsyncFn(&Site)) {
+    let _beside_others = MACHINE.read().unwrap_or_else(PoisonError::into_inner);
+    run(folder, window, test);
+}
+
+/// The same while no other test runs, for what is measured in time.
+fn drive_alone(window: Window, test: impl AsyncFn(&Site)) {
+    let _alone = MACHINE.write().unwrap_or_else(PoisonError::into_inner);
+    run(&browser::dist(), window, test);
+}
+
+fn run(folder: &Path, window: Window, test: impl AsyncFn(&Site)) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -118,7 +136,7 @@ async fn open_damaged_model(site: &Site) {
 #[test]
 #[ignore = "needs the built site"]
 fn a_training_is_shown_and_cancel_stops_it_at_once() {
-    drive(DESKTOP, async |site| {
+    drive_alone(DESKTOP, async |site| {
         site.visit(LONG).await;
         site.click("#train").await;
         let line = site.wait_for_text(".progress-line", "s left").await;
@@ -227,6 +245,7 @@ fn a_value_out_of_range_is_named_beside_its_field() {
 #[ignore = "needs the built site"]
 fn a_dead_worker_is_replaced_and_the_visitor_is_told() {
     drive(DESKTOP, async |site| {
+        site.visit("#/how").await;
         // The first worker dies at once, as one does whose file is damaged; the next is a real one.
         site.script("const Real = Worker; let first = true; window.Worker = function (url, options) { if (first) { first = false; return new Real('missing.js?' + Date.now(), options) } return new Real(url, options) }").await;
         site.script(&format!("location.hash = '{SHORT}'")).await;

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{
     accessibility::assert_sound,
     browser::{DESKTOP, PHONE, dist},
-    drive, drive_on, engine,
+    drive, drive_alone, drive_on, engine,
     gallery::wait_for_paint,
 };
 
@@ -80,6 +80,7 @@ fn the_bench_measures_and_compares_with_a_link() {
 #[ignore = "needs the built site"]
 fn the_pages_are_behind_one_button_on_a_phone() {
     drive(PHONE, async |site| {
+        site.visit("").await;
         site.click(".nav-button").await;
         site.click("nav a[href*='#/how']").await;
         site.wait_for_text("h1", "Learn the equation once").await;
@@ -94,6 +95,7 @@ fn the_pages_are_behind_one_button_on_a_phone() {
 #[ignore = "needs the built site"]
 fn the_site_works_without_a_network_after_one_visit() {
     drive(DESKTOP, async |site| {
+        site.visit("").await;
         let ready =
             "const done = arguments[0]; navigator.serviceWorker.ready.then(() => done(true))";
         site.client.execute_async(ready, vec![]).await.unwrap();
@@ -153,7 +155,9 @@ impl Drop for Restored {
 #[test]
 #[ignore = "needs the built site"]
 fn a_newer_version_no_network_and_an_old_browser_are_said_in_the_page() {
-    drive(DESKTOP, async |site| {
+    // Alone: it changes a file of the site.
+    drive_alone(DESKTOP, async |site| {
+        site.visit("").await;
         site.until("navigator.serviceWorker.controller").await;
         let network = |offline: bool| json!({ "offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
         site.tools("Network.emulateNetworkConditions", network(true))
@@ -193,7 +197,8 @@ fn a_newer_version_no_network_and_an_old_browser_are_said_in_the_page() {
 #[test]
 #[ignore = "needs the built site"]
 fn the_first_load_is_measured() {
-    drive(DESKTOP, async |site| {
+    drive_alone(DESKTOP, async |site| {
+        site.visit("").await;
         let begun = "return performance.getEntriesByName('interactive')[0]?.startTime";
         let mut interactive = None;
         for _ in 0..100 {

@@ -209,7 +209,7 @@ fn who_prefers_reduced_motion_starts_it_by_hand() {
         site.wait_for_text("#lane-camel", "cm off").await;
         site.wait_for_text("#pause", "Play").await;
         for (page, canvas, button) in [
-            ("#/gallery?v=1&system=cartpole", "#stage canvas", "#toggle"),
+            ("#/gallery?v=1&system=cartpole", "#stage canvas", "#pause"),
             (
                 "#/experiments?v=1&system=cartpole&method=camel",
                 "#tracking canvas",

@@ -58,28 +58,48 @@ fn a_method_that_is_not_known_yet_does_not_shift_the_others() {
 
 #[test]
 fn a_goal_that_was_missed_says_so() {
-    let accuracy = |seconds| {
+    let accuracy = |method: &str, seconds, spent| {
         Measured::Accuracy(Accuracy {
             system: "cartpole".to_owned(),
-            method: "camel".to_owned(),
+            method: method.to_owned(),
             goal: 3.1e-3,
             whose: "printed in the paper".to_owned(),
             seconds,
             steps: 500,
             error: 0.01,
+            spent,
         })
     };
     let sheet = Sheet {
-        measured: vec![accuracy(Some(2.5)), accuracy(None)],
+        measured: vec![
+            accuracy("camel", Some(2.5), 2.5),
+            accuracy("r2d2", None, 36.04),
+            accuracy("maml", None, 0.0),
+        ],
         ..Sheet::default()
     };
-    let times: Vec<_> = sheet
-        .accuracies()
-        .rows
-        .iter()
-        .map(|row| row[4].clone())
-        .collect();
-    assert_eq!(times, ["2.5", "not reached: 0.01"]);
+    let rows = sheet.accuracies().rows;
+    let found: Vec<_> = rows.iter().map(|row| (&*row[1], &*row[4])).collect();
+    let expected = [
+        ("CAMEL", "2.5"),
+        ("R2-D2", "not reached in 36: 0.01"),
+        ("MAML", "not reached: 0.01"),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_file_of_the_time_when_only_camel_had_goals_is_read() {
+    let text = r#"{"version": "0.1.0", "machine": {"cores": 8, "gpu": "", "browser": "", "device": "cpu"},
+        "measured": [
+            {"speed": {"system": "cartpole", "method": "camel", "steps_per_second": 1e3, "adaptation_seconds": 1e-4, "memory": 0}},
+            {"accuracy": {"system": "cartpole", "method": "camel", "goal": 0.0031, "whose": "printed in the paper",
+                "seconds": null, "steps": 500, "error": null}}
+        ]}"#;
+    let sheet = Sheet::from_json(text).unwrap();
+    let table = sheet.accuracies();
+    assert_eq!(table.rows.len(), 1);
+    assert!(table.rows[0][4].starts_with("not reached: "));
 }
 
 #[test]

@@ -10,6 +10,7 @@ fn spec(system: &str, method: &str, factor: f64, time: f64) -> OnlineSpec {
         factor,
         time,
         seed: 0,
+        exciting: false,
     }
 }
 
@@ -163,4 +164,52 @@ fn a_run_survives_the_link_and_a_damaged_link_gives_the_usual_one() {
         let read = OnlineSpec::of_view("upkie", broken);
         assert_eq!(read.as_ref(), Some(&usual), "{broken}");
     }
+}
+
+/// Standard error of the cart's mass, a share of it, a second after the mass was doubled, in the mean
+/// over times of the change; and whether every run stayed within 10 % after its first second.
+fn after_a_second(exciting: bool) -> Option<(f64, bool)> {
+    let model = model_of("cartpole", "camel");
+    let (mut errors, mut good) = (Vec::new(), true);
+    for seed in 0..8 {
+        let time = 4.0 + seed as f64;
+        let spec = OnlineSpec {
+            exciting,
+            seed,
+            ..spec("cartpole", "camel", 2.0, time)
+        };
+        let mut run = simulation(&spec, model.as_ref()).ok()?;
+        while let Some((point, _)) = run.step().ok()? {
+            let (mass, error) = (point.estimate?, point.standard_error?);
+            if point.time < time + 1.0 {
+                errors.truncate(seed as usize);
+                errors.push(error / point.truth);
+            } else {
+                good &= (mass / point.truth - 1.0).abs() < 0.1;
+            }
+        }
+    }
+    Some((errors.iter().sum::<f64>() / 8.0, good))
+}
+
+#[test]
+fn the_exciting_input_leaves_smaller_error_bars_than_the_sine() {
+    let [(sine, good), (exciting, too)] =
+        [false, true].map(|exciting| after_a_second(exciting).unwrap());
+    println!("a second after the change: sine {sine:.5}, exciting {exciting:.5}");
+    assert!(good && too);
+    assert!(exciting < 0.8 * sine, "{exciting}, sine {sine}");
+}
+
+#[test]
+fn the_exciting_input_is_in_the_link_of_the_cartpole_alone() {
+    let chosen = OnlineSpec {
+        exciting: true,
+        ..spec("cartpole", "camel", 2.0, 8.0)
+    };
+    let view = chosen.in_view("");
+    assert_eq!(view, "online_camel-2-8-exciting");
+    assert_eq!(OnlineSpec::of_view("cartpole", &view), Some(chosen));
+    let upkie = OnlineSpec::of_view("upkie", &view).unwrap();
+    assert!(!upkie.exciting);
 }

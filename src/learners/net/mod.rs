@@ -11,6 +11,7 @@
 
 mod fused;
 mod kernel;
+mod lanes;
 mod packed;
 mod passes;
 mod plain;
@@ -33,6 +34,8 @@ use thiserror::Error;
 
 pub(super) use fused::Number;
 pub use kernel::Scratch;
+pub(super) use lanes::Lanes;
+pub(super) use product::Common;
 pub use scalar::Scalar;
 pub(super) use store::{Block, with_scratch};
 #[cfg(test)]

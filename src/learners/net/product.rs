@@ -3,27 +3,30 @@
 //! All right-hand sides and results have rows of a multiple of [`LANES`] numbers. A tile of
 //! `M × LANES` results stays in registers while the inner dimension runs.
 
-use super::scalar::Scalar;
+use super::{lanes::Lanes, scalar::Scalar};
 
-/// Numbers that are computed side by side; widths are padded to a multiple of it.
-pub const LANES: usize = 8;
+/// Widths are whole multiples of it: of a register of numbers of 32 bits.
+const PAD: usize = if cfg!(target_arch = "wasm32") { 4 } else { 8 };
 
-/// `width`, padded with zeros to a multiple of [`LANES`].
+/// `width`, padded with zeros to whole tiles.
 pub const fn padded(width: usize) -> usize {
-    width.next_multiple_of(LANES)
+    width.next_multiple_of(PAD)
 }
 
 /// What the processor can do.
 pub trait Instructions {
-    /// Whether a register holds [`LANES`] numbers of 32 bits and multiplies and adds at once.
-    const WIDE: bool;
+    /// Bytes of a register.
+    const REGISTER: usize;
+    /// Whether it multiplies and adds at once.
+    const FUSED: bool;
 }
 
-/// What every processor can do: registers of 128 bits.
+/// What every processor can do.
 pub struct Common;
 
 impl Instructions for Common {
-    const WIDE: bool = false;
+    const REGISTER: usize = 16;
+    const FUSED: bool = false;
 }
 
 /// AVX2 with fused multiply-add.
@@ -32,7 +35,8 @@ pub struct Avx2;
 
 #[cfg(target_arch = "x86_64")]
 impl Instructions for Avx2 {
-    const WIDE: bool = true;
+    const REGISTER: usize = 32;
+    const FUSED: bool = true;
 }
 
 /// From where a product starts to add up.
@@ -56,61 +60,62 @@ pub fn multiply<T: Scalar, I: Instructions>(
 ) {
     let rows = c.len() / width;
     let mut row = 0;
-    if I::WIDE {
-        while row + 8 <= rows {
-            row_tiles::<T, I, 8>(
-                (&a[row * stride..], stride, inner),
-                (b, width),
-                start,
-                &mut c[row * width..],
-            );
-            row += 8;
-        }
+    // As many rows at once as fill half of the sixteen registers with results.
+    match I::REGISTER / size_of::<T>() {
+        8 => rows_by::<T, I, 8>(&mut row, (a, stride, inner), (b, width), start, c),
+        4 => rows_by::<T, I, 4>(&mut row, (a, stride, inner), (b, width), start, c),
+        _ => rows_by::<T, I, 2>(&mut row, (a, stride, inner), (b, width), start, c),
     }
-    while row + 4 <= rows {
-        row_tiles::<T, I, 4>(
-            (&a[row * stride..], stride, inner),
-            (b, width),
-            start,
-            &mut c[row * width..],
-        );
-        row += 4;
-    }
-    while row < rows {
-        row_tiles::<T, I, 1>(
-            (&a[row * stride..], stride, inner),
-            (b, width),
-            start,
-            &mut c[row * width..],
-        );
-        row += 1;
+    if rows > row {
+        rows_by::<T, I, 1>(&mut row, (a, stride, inner), (b, width), start, c);
     }
 }
 
-/// M rows of [`multiply`].
 #[inline(always)]
-fn row_tiles<T: Scalar, I: Instructions, const M: usize>(
+fn rows_by<T: Scalar, I: Instructions, const M: usize>(
+    row: &mut usize,
     (a, stride, inner): (&[T], usize, usize),
     (b, width): (&[T], usize),
     start: Start<T>,
     c: &mut [T],
 ) {
-    let a: [&[T]; M] = std::array::from_fn(|m| &a[m * stride..][..inner]);
-    for column in (0..width).step_by(LANES) {
-        let mut tile: [[T; LANES]; M] = std::array::from_fn(|m| match start {
-            Start::Zero => [T::ZERO; LANES],
-            Start::Row(row) => lanes(row, column),
-            Start::Current => lanes(c, m * width + column),
-        });
-        for (k, b) in b.chunks_exact(width).take(inner).enumerate() {
-            let b = lanes(b, column);
-            for m in 0..M {
-                add_scaled::<T, I>(&mut tile[m], a[m][k], &b);
-            }
+    let rows = c.len() / width;
+    while *row + M <= rows {
+        let a: [&[T]; M] = std::array::from_fn(|m| &a[(*row + m) * stride..][..inner]);
+        let c = &mut c[*row * width..];
+        let mut column = 0;
+        while column + 8 <= width {
+            row_tile::<T, T::Eight, I, M>((&a, inner), (b, width, column), start, c);
+            column += 8;
         }
-        for (m, tile) in tile.iter().enumerate() {
-            c[m * width + column..][..LANES].copy_from_slice(tile);
+        if PAD == 4 && column < width {
+            row_tile::<T, T::Four, I, M>((&a, inner), (b, width, column), start, c);
         }
+        *row += M;
+    }
+}
+
+/// M rows of [`multiply`], and the columns from `column` on that are side by side.
+#[inline(always)]
+fn row_tile<T: Scalar, L: Lanes<T>, I: Instructions, const M: usize>(
+    (a, inner): (&[&[T]; M], usize),
+    (b, width, column): (&[T], usize, usize),
+    start: Start<T>,
+    c: &mut [T],
+) {
+    let mut tile: [L; M] = std::array::from_fn(|m| match start {
+        Start::Zero => L::of(T::ZERO),
+        Start::Row(row) => L::load(row, column),
+        Start::Current => L::load(c, m * width + column),
+    });
+    for (k, b) in rows_of(b, width).take(inner).enumerate() {
+        let b = L::load(b, column);
+        for m in 0..M {
+            tile[m].add_scaled::<I>(a[m][k], &b);
+        }
+    }
+    for (m, tile) in tile.into_iter().enumerate() {
+        tile.store(c, m * width + column);
     }
 }
 
@@ -122,77 +127,74 @@ pub fn add_transposed_product<T: Scalar, I: Instructions>(
     c: &mut [T],
 ) {
     let mut first = 0;
-    if I::WIDE {
-        while first + 8 <= outer {
-            column_tiles::<T, I, 8>((a, stride, first), (b, width), c);
-            first += 8;
-        }
+    match I::REGISTER / size_of::<T>() {
+        8 => columns_by::<T, I, 8>(&mut first, (a, stride, outer), (b, width), c),
+        4 => columns_by::<T, I, 4>(&mut first, (a, stride, outer), (b, width), c),
+        _ => columns_by::<T, I, 2>(&mut first, (a, stride, outer), (b, width), c),
     }
-    while first + 4 <= outer {
-        column_tiles::<T, I, 4>((a, stride, first), (b, width), c);
-        first += 4;
-    }
-    while first < outer {
-        column_tiles::<T, I, 1>((a, stride, first), (b, width), c);
-        first += 1;
-    }
+    columns_by::<T, I, 1>(&mut first, (a, stride, outer), (b, width), c);
 }
 
-/// The columns `first` to `first + M` of a in [`add_transposed_product`].
 #[inline(always)]
-fn column_tiles<T: Scalar, I: Instructions, const M: usize>(
-    (a, stride, first): (&[T], usize, usize),
+fn columns_by<T: Scalar, I: Instructions, const M: usize>(
+    first: &mut usize,
+    (a, stride, outer): (&[T], usize, usize),
     (b, width): (&[T], usize),
     c: &mut [T],
 ) {
-    for column in (0..width).step_by(LANES) {
-        let mut tile = [[T::ZERO; LANES]; M];
-        for (a, b) in a.chunks(stride).zip(b.chunks_exact(width)) {
-            let a = &a[first..first + M];
-            let b = lanes(b, column);
-            for m in 0..M {
-                add_scaled::<T, I>(&mut tile[m], a[m], &b);
-            }
+    while *first + M <= outer {
+        let mut column = 0;
+        while column + 8 <= width {
+            column_tile::<T, T::Eight, I, M>((a, stride, *first), (b, width, column), c);
+            column += 8;
         }
-        for (m, tile) in tile.iter().enumerate() {
-            let c = &mut c[(first + m) * width + column..][..LANES];
-            for (c, t) in c.iter_mut().zip(tile) {
-                *c += *t;
-            }
+        if PAD == 4 && column < width {
+            column_tile::<T, T::Four, I, M>((a, stride, *first), (b, width, column), c);
         }
+        *first += M;
+    }
+}
+
+/// The columns `first` to `first + M` of a, and those from `column` on of b, in
+/// [`add_transposed_product`].
+#[inline(always)]
+fn column_tile<T: Scalar, L: Lanes<T>, I: Instructions, const M: usize>(
+    (a, stride, first): (&[T], usize, usize),
+    (b, width, column): (&[T], usize, usize),
+    c: &mut [T],
+) {
+    let mut tile = [L::of(T::ZERO); M];
+    for (a, b) in rows_of(a, stride).zip(rows_of(b, width)) {
+        let a = &a[first..first + M];
+        let b = L::load(b, column);
+        for m in 0..M {
+            tile[m].add_scaled::<I>(a[m], &b);
+        }
+    }
+    for (m, tile) in tile.into_iter().enumerate() {
+        let at = (first + m) * width + column;
+        L::load(c, at).plus(tile).store(c, at);
     }
 }
 
 /// `c += Σ_rows b`: b `[rows, width]`, c `[width]`.
 #[inline(always)]
 pub fn add_column_sums<T: Scalar>((b, width): (&[T], usize), c: &mut [T]) {
-    for column in (0..width).step_by(LANES) {
-        let mut sum: [T; LANES] = lanes(c, column);
-        for b in b.chunks_exact(width) {
-            let b = lanes(b, column);
-            for (s, b) in sum.iter_mut().zip(b) {
-                *s += b;
-            }
+    for column in (0..width).step_by(T::Four::COUNT) {
+        let mut sum = T::Four::load(c, column);
+        for b in rows_of(b, width) {
+            sum = sum.plus(T::Four::load(b, column));
         }
-        c[column..column + LANES].copy_from_slice(&sum);
+        sum.store(c, column);
     }
 }
 
+/// Whole rows of `width` numbers, without the division of `chunks_exact`: products are short.
 #[inline(always)]
-fn lanes<T: Scalar>(values: &[T], at: usize) -> [T; LANES] {
-    let mut lanes = [T::ZERO; LANES];
-    lanes.copy_from_slice(&values[at..at + LANES]);
-    lanes
-}
-
-/// `sum += scale · values`.
-#[inline(always)]
-fn add_scaled<T: Scalar, I: Instructions>(sum: &mut [T; LANES], scale: T, values: &[T; LANES]) {
-    for (sum, value) in sum.iter_mut().zip(values) {
-        *sum = if I::WIDE {
-            value.fused_multiply_add(scale, *sum)
-        } else {
-            *sum + scale * *value
-        };
-    }
+fn rows_of<T>(mut values: &[T], width: usize) -> impl Iterator<Item = &[T]> {
+    std::iter::from_fn(move || {
+        let (row, rest) = values.split_at_checked(width)?;
+        values = rest;
+        Some(row)
+    })
 }

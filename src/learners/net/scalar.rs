@@ -2,6 +2,8 @@
 
 use std::{fmt::Debug, ops};
 
+use super::lanes::Lanes;
+
 /// `f32`, fast, or `f64`, exact.
 pub trait Scalar:
     Copy
@@ -18,6 +20,11 @@ pub trait Scalar:
     + ops::Sub<Output = Self>
     + 'static
 {
+    /// Four numbers side by side.
+    type Four: Lanes<Self>;
+    /// Eight numbers side by side.
+    type Eight: Lanes<Self>;
+
     /// 0.
     const ZERO: Self;
     /// 1.
@@ -39,7 +46,22 @@ pub trait Scalar:
     fn fused_multiply_add(self, factor: Self, term: Self) -> Self;
 }
 
+macro_rules! lanes {
+    ($registers:ident, $four:literal, $eight:literal) => {
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        type Four = super::lanes::wasm::$registers<$four>;
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        type Eight = super::lanes::wasm::$registers<$eight>;
+        #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+        type Four = [Self; 4];
+        #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+        type Eight = [Self; 8];
+    };
+}
+
 impl Scalar for f32 {
+    lanes!(Singles, 1, 2);
+
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
 
@@ -70,6 +92,8 @@ impl Scalar for f32 {
 }
 
 impl Scalar for f64 {
+    lanes!(Doubles, 2, 4);
+
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
 

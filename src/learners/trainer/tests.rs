@@ -106,6 +106,23 @@ fn every_method_learns_and_gives_contexts() {
 }
 
 #[test]
+fn a_glance_adapts_to_new_tasks_as_the_whole_model_does() {
+    let tasks = tasks(&PARAMETERS, false);
+    let new = &self::tasks(&[[2.5, 1.5]], false)[0];
+    for method in super::super::METHODS {
+        let settings = Settings {
+            steps: 20,
+            ..settings(method.name)
+        };
+        let mut trainer = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap();
+        now(trainer.run(10, |_| {})).unwrap();
+        let [glance, whole] = [now(trainer.glance()), now(trainer.snapshot())].map(Result::unwrap);
+        let errors = [&glance, &whole].map(|model| few_shot_error(model, new, 40));
+        assert_eq!(errors[0], errors[1], "{}", method.name);
+    }
+}
+
+#[test]
 fn the_same_seed_gives_the_same_model_and_another_seed_another() {
     let tasks = tasks(&PARAMETERS, true);
     let settings = Settings {

@@ -38,7 +38,7 @@ pub fn Bench() -> impl IntoView {
             <p class="eyebrow">"Bench"</p>
             <h1>"How fast is this machine?"</h1>
             <p class="lead">
-                "The suite that the developers run, in your browser: training and adaptation of every learner, and how a step grows with tasks and samples."
+                "The suite that the developers run, in your browser: training and adaptation of every learner, how a step grows with tasks and samples, and the time to the paper's error."
             </p>
         </header>
         <RunPanel machine choices />
@@ -211,7 +211,7 @@ fn RunPanel(
 fn status_text(status: &Status) -> String {
     match status {
         Status::Idle => {
-            "One core works for a minute or two. Close what else is busy for honest figures."
+            "One core works for some minutes, longer on a slow device. Close what else is busy for honest figures."
                 .to_owned()
         }
         Status::Preparing => "Preparing: loading the engine and simulating the data …".to_owned(),

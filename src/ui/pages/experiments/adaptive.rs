@@ -7,18 +7,24 @@ use crate::{
     experiments::{
         link::Link,
         live::Command,
+        online_report::OnlineReport,
         online_run::{
-            FACTORS, METHODS, OnlinePoint, OnlineRun, OnlineSpec, VIEW, duration, tick_ms,
+            EXCITING, FACTORS, METHODS, OnlinePoint, OnlineRun, OnlineSpec, VIEW, duration, tick_ms,
         },
-        view,
+        saved, view,
     },
     ui::{
-        components::{ChartView, Notice, Segmented, SelectField, Slider, Tone},
+        browser,
+        components::{ChartView, Notice, Playback, SelectField, Slider, Tone},
         entry::Range,
+        figures::title,
         online::Online,
         route::Route,
     },
 };
+
+/// Multiples of real time, and how they are written.
+const SPEEDS: [(f64, &str); 3] = [(1.0, "1 ×"), (4.0, "4 ×"), (100.0, "fast")];
 
 /// What a run of a system changes and measures.
 #[derive(Clone, Copy)]
@@ -81,14 +87,32 @@ fn Panel(
     // Back on this page, the link again says what runs; a former link is written as today's.
     Effect::new(move || {
         let link = route.link_untracked();
-        let running = online.spec.get_untracked();
-        let running = running.filter(|spec| spec.system == name.get_value());
+        let of_here = |report: &OnlineReport| name.with_value(|name| report.spec.system == *name);
+        let running = online.report.with_untracked(|report| {
+            let report = report.as_ref().filter(|report| of_here(report))?;
+            Some(report.spec.clone())
+        });
         if let (None, Some(spec)) = (view::get(&link.view, VIEW), linked(&link).or(running)) {
             write(spec);
         }
     });
-    let methods = METHODS.map(|name| (name.to_owned(), name.to_owned()));
-    let method = Signal::derive(move || spec.with(|spec| spec.method.clone()));
+    let mut methods = METHODS.map(|name| (name.to_owned(), title(name))).to_vec();
+    if system == "cartpole" {
+        methods.push((EXCITING.to_owned(), "CAMEL, exciting input".to_owned()));
+    }
+    let method = Signal::derive(move || {
+        spec.with(|spec| match spec.exciting {
+            true => EXCITING.to_owned(),
+            false => spec.method.clone(),
+        })
+    });
+    let choose = move |name: String| {
+        edit(&|spec| {
+            spec.exciting = name == EXCITING;
+            let method = if spec.exciting { METHODS[0] } else { &name };
+            method.clone_into(&mut spec.method);
+        });
+    };
     let factor = Signal::derive(move || spec.with(|spec| spec.factor));
     let time = Signal::derive(move || spec.with(|spec| spec.time));
     view! {
@@ -98,8 +122,7 @@ fn Panel(
                 {format!("The {} changes while the robot moves. The controller is told neither that nor when; it has to notice.", text.mass)}
             </p>
             <div class="grid">
-                <SelectField id="online-method" label="Controller" options=methods.to_vec() value=method
-                    on_change=move |name: String| edit(&|spec| spec.method.clone_from(&name)) />
+                <SelectField id="online-method" label="Controller" options=methods value=method on_change=choose />
                 <Slider label="Factor on the mass" value=factor on_input=move |value| edit(&|spec| spec.factor = value)
                     range=Range { min: FACTORS.0, max: FACTORS.1, whole: false } step=0.1 />
                 <Slider label="Time of the change" unit="s" value=time on_input=move |value| edit(&|spec| spec.time = value)
@@ -124,31 +147,23 @@ fn Buttons(
     spec: Memo<OnlineSpec>,
 ) -> impl IntoView {
     let busy = online.busy;
-    let speeds = [("1", "1 ×"), ("4", "4 ×"), ("100", "fast")]
-        .map(|(name, text)| (name.to_owned(), text.to_owned()));
-    let set_speed = move |name: String| {
-        if let Ok(speed) = name.parse() {
-            online.set_speed(speed);
-        }
-    };
     let run = move |_| match busy.get_untracked() {
         true => online.cancel(),
         false => online.start(spec.get_untracked()),
     };
+    let caption = move || match busy.get() {
+        true => "Cancel",
+        // A formula has no model.
+        false if spec.with(|spec| spec.method == "analytic") => "Run",
+        false => "Run with the pretrained model",
+    };
     view! {
         <div class="row">
-            <button type="button" id="online-run" class="button button--primary" on:click=run>
-                {move || if busy.get() { "Cancel" } else { "Run with the pretrained model" }}
-            </button>
-            <button type="button" id="online-pause" class="button button--quiet button--small" disabled=move || !busy.get()
-                on:click=move |_| online.toggle()>{move || if online.paused.get() { "Play" } else { "Pause" }}</button>
-            <button type="button" id="online-step" class="button button--bare button--small"
-                disabled=move || !(busy.get() && online.paused.get())
-                on:click=move |_| online.send(Command::Step(1))>"Step"</button>
-            <button type="button" id="online-reset" class="button button--bare button--small" disabled=move || !busy.get()
-                on:click=move |_| online.reset()>"Reset"</button>
-            <Segmented label="Speed of the run" options=speeds.to_vec()
-                value=Signal::derive(move || online.speed.get().to_string()) on_change=set_speed />
+            <button type="button" id="online-run" class="button button--primary" on:click=run>{caption}</button>
+            <Playback prefix="online-" paused=online.paused on_toggle=move |()| online.toggle()
+                on_step=move |()| online.send(Command::Step(1)) on_reset=move |()| online.reset()
+                speeds=&SPEEDS speed=online.speed on_speed=move |speed| online.set_speed(speed)
+                idle=Signal::derive(move || !busy.get()) />
         </div>
     }
     .into_any()
@@ -165,30 +180,57 @@ fn Shown(
     text: Words,
 ) -> impl IntoView {
     let tick = tick_ms(&system).unwrap_or_default();
-    let method = Memo::new(move |_| {
-        let spec = online.spec.get()?;
-        (spec.system == system).then_some(spec.method)
+    let shown = Memo::new(move |_| {
+        let here =
+            |report: &OnlineReport| report.spec.system == system && !report.run.points.is_empty();
+        online
+            .report
+            .with(|report| report.as_ref().is_some_and(here))
     });
-    let shown = move || method.get().is_some() && online.run.with(|run| !run.points.is_empty());
-    let chart = move |draw: fn(&OnlineRun, &str, Words) -> Chart| {
+    let chart = move |draw: fn(&OnlineReport, Words) -> Chart| {
         Signal::derive(move || {
-            let method = method.get().unwrap_or_default();
-            online.run.with(|run| draw(run, &method, text))
+            online.report.with(|report| match report {
+                Some(report) => draw(report, text),
+                None => Chart::Lines(LineChart::default()),
+            })
         })
     };
     let (weighed, followed) = (chart(mass_chart), chart(error_chart));
+    let ticks = move || {
+        let of = |report: &OnlineReport| summary(&report.run, tick);
+        online.report.with(|report| report.as_ref().map(of))
+    };
     view! {
-        <Show when=shown>
+        <Show when=move || shown.get()>
             <ChartView chart=weighed />
             <ChartView chart=followed />
-            <p class="small muted" id="online-ticks">{move || online.run.with(|run| summary(run, tick))}</p>
+            <div class="row row--spread">
+                <p class="small muted" id="online-ticks">{ticks}</p>
+                <button type="button" id="save-online" class="button button--quiet button--small"
+                    on:click=move |_| online.report.with_untracked(save)>"Save run (JSON)"</button>
+            </div>
         </Show>
     }
     .into_any()
 }
 
-fn mass_chart(run: &OnlineRun, method: &str, Words { mass, .. }: Words) -> Chart {
-    let hue = Hue::of_method(method);
+/// Saves a run as a file, which "Files" opens again.
+fn save(report: &Option<OnlineReport>) {
+    let Some(report) = report else {
+        return;
+    };
+    if let Ok(text) = saved::write(report, &[], &browser::name()) {
+        let title = format!("online {} {}", report.spec.system, report.spec.method);
+        browser::save_text(
+            &browser::file_name(&title, "json"),
+            "application/json",
+            &text,
+        );
+    }
+}
+
+fn mass_chart(OnlineReport { spec, run, .. }: &OnlineReport, Words { mass, .. }: Words) -> Chart {
+    let (hue, method) = (Hue::of_method(&spec.method), title(&spec.method));
     let top = run.points.iter().map(|p| p.truth).fold(1.0, f64::max);
     let identified = || run.points.iter().filter_map(|p| Some((p, p.estimate?)));
     let line: Vec<_> = identified().map(|(p, mass)| [p.time, mass]).collect();
@@ -222,13 +264,17 @@ fn mass_chart(run: &OnlineRun, method: &str, Words { mass, .. }: Words) -> Chart
     })
 }
 
-fn error_chart(run: &OnlineRun, method: &str, Words { error, .. }: Words) -> Chart {
+fn error_chart(OnlineReport { spec, run, .. }: &OnlineReport, Words { error, .. }: Words) -> Chart {
     let points = run.points.iter().map(|p| [p.time, p.error]).collect();
     Chart::Lines(LineChart {
         title: error.0.to_owned(),
         x: Axis::linear("time", "s"),
         y: Axis::linear("error", error.1),
-        series: vec![Series::new(method, Hue::of_method(method), points)],
+        series: vec![Series::new(
+            title(&spec.method),
+            Hue::of_method(&spec.method),
+            points,
+        )],
         ..LineChart::default()
     })
 }

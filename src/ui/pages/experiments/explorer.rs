@@ -147,7 +147,7 @@ fn PointsLine(
     };
     view! {
         <div class="row row--spread">
-            <p class="small muted" id="points">{text}</p>
+            <p class="small muted" id="points" role="status">{text}</p>
             <button type="button" class="button button--quiet button--small" id="best-point"
                 disabled=move || best.with(Option::is_none) on:click=measure>"Best next point"</button>
             <Show when=move || { count.get() > 0 }>
@@ -165,12 +165,10 @@ fn Planned(
     /// What the model says.
     answer: Memo<Option<Answer>>,
 ) -> impl IntoView {
-    let curve = Memo::new(move |_| {
-        answer.with(|answer| Some(answer.as_ref()?.plan.as_ref()?.curve.clone()))
-    });
-    let chart = Signal::derive(move || plan_chart(&curve.get().unwrap_or_default()));
+    let plan = Memo::new(move |_| answer.with(|answer| answer.as_ref()?.plan.clone()));
+    let chart = Signal::derive(move || plan.with(|plan| plan_chart(plan.as_ref())));
     view! {
-        <Show when=move || curve.with(Option::is_some)>
+        <Show when=move || plan.with(Option::is_some)>
             <ChartView chart=chart />
         </Show>
     }

@@ -9,7 +9,8 @@ use crate::{
     ui::{
         browser,
         canvas::{Actor, Scene},
-        components::RobotCanvas,
+        components::{Playback, RobotCanvas},
+        views::SPEEDS,
     },
 };
 
@@ -22,38 +23,45 @@ pub fn MotionView(
     /// Names of the robot and of the method, and what happened.
     motion: Memo<Option<(String, String, Motion)>>,
 ) -> impl IntoView {
-    let running = RwSignal::new(!browser::reduced_motion());
-    let time = RwSignal::new(0.0);
+    let paused = RwSignal::new(browser::reduced_motion());
+    let (time, speed) = (RwSignal::new(0.0), RwSignal::new(1.0));
     let length = Memo::new(move |_| {
         motion.with(|m| {
             m.as_ref()
                 .map_or(1.0, |(.., m)| m.dt * m.states.len() as f64)
         })
     });
-    browser::animate(running.into(), move |milliseconds| {
-        time.update(|time| *time = (*time + milliseconds / 1e3) % (length.get_untracked() + PAUSE));
+    let advance = move |seconds: f64| {
+        time.update(|time| *time = (*time + seconds) % (length.get_untracked() + PAUSE));
+    };
+    let running = Signal::derive(move || !paused.get());
+    browser::animate(running, move |milliseconds| {
+        advance(speed.get_untracked() * milliseconds / 1e3);
     });
+    let step = move |()| {
+        advance(motion.with_untracked(|m| m.as_ref().map_or(0.0, |(.., m)| m.dt)));
+    };
     let scene = Signal::derive(move || {
         motion.with(|m| {
             m.as_ref()
                 .map(|(system, method, motion)| {
                     let last = motion.states.len().saturating_sub(1);
-                    let step = ((time.get() / motion.dt) as usize).min(last);
+                    // A whole number of steps may be a rounding error short of it.
+                    let step = ((time.get() / motion.dt + 1e-6) as usize).min(last);
                     scene_at(system, Hue::of_method(method), motion, step)
                 })
                 .unwrap_or_default()
         })
     });
-    let caption = move || if running.get() { "Pause" } else { "Play" };
     view! {
         <div class="stage">
             <div class="stage__view">
                 <RobotCanvas scene=scene label="The robot follows its reference, drawn as a ghost behind it" />
             </div>
             <div class="stage__bar">
-                <button type="button" class="button button--quiet button--small"
-                    on:click=move |_| running.update(|running| *running = !*running)>{caption}</button>
-                <span class="small muted">{move || format!("{:.1} s", time.get().min(length.get()))}</span>
+                <Playback prefix="motion-" paused=paused on_toggle=move |()| paused.update(|paused| *paused = !*paused)
+                    on_step=step on_reset=move |()| time.set(0.0) speeds=&SPEEDS speed=speed on_speed=move |s| speed.set(s) />
+                <span class="small muted" id="motion-time">{move || format!("{:.2} s", time.get().min(length.get()))}</span>
             </div>
         </div>
     }

@@ -3,7 +3,7 @@
 use leptos::{html::Canvas, prelude::*};
 
 use crate::{
-    charts::{Axis, Chart, FieldChart, Hue, LineChart, Series, number::short},
+    charts::{Axis, Chart, FieldChart, Hue, LineChart, Series},
     experiments::{
         explore::{Answer, Map, Picture},
         spec::Spec,
@@ -76,18 +76,8 @@ fn Maps(
             },
         )
     });
-    let words = |chart: Signal<FieldChart>| {
-        Signal::derive(move || {
-            chart.with(|chart| {
-                let span = chart.span();
-                let (low, high) = (short(span.low), short(span.high));
-                format!(
-                    "{}: map from {low} to {high} {}",
-                    chart.title, chart.quantity.unit
-                )
-            })
-        })
-    };
+    let words =
+        |chart: Signal<FieldChart>| Signal::derive(move || chart.with(FieldChart::describe));
     let (truth, few, zero) = (
         chart(Shown::Truth),
         chart(Shown::FewShot),

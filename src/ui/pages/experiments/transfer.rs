@@ -6,13 +6,16 @@ use web_sys::File;
 use crate::{
     experiments::{
         explore::{self, Answer, Origin},
+        link::Link,
+        online_report::OnlineReport,
         report::Report,
-        saved::{self, Saved},
-        spec::Spec,
+        saved::{self, Saveable as _, Saved},
+        spec::{Draft, Spec},
     },
     ui::{
         browser,
         components::{DropZone, Notice, Tone},
+        online::Online,
         pages::experiments::with_spec,
         route::Route,
         run::Status,
@@ -30,7 +33,7 @@ pub fn Transfer(
     spec: Memo<Spec>,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
-    let route = expect_context::<Route>();
+    let (route, online) = (expect_context::<Route>(), expect_context::<Online>());
     let problem = RwSignal::new(String::new());
     let answer = Memo::new(move |_| spec.with(|spec| session.answer_for(spec)));
     let none = move || answer.with(Option::is_none);
@@ -61,7 +64,7 @@ pub fn Transfer(
                 let name = name.clone();
                 move |why| tell(name.clone(), why)
             };
-            if let Err(why) = open_file(session, route, &file, then).await {
+            if let Err(why) = open_file(session, online, route, &file, then).await {
                 tell(name, why);
             }
         });
@@ -76,7 +79,7 @@ pub fn Transfer(
                     on:click=move |_| save(MODEL)>"Save model (safetensors)"</button>
             </div>
             <DropZone id="open-run" label="Open a result or a model" accept=".json,application/json,.safetensors" on_file=open>
-                <p class="small muted">"Drop a saved result here to see it again, or a model that was trained with the settings of this page."</p>
+                <p class="small muted">"Drop a saved result or run here to see it again, or a model that was trained with the settings of this page."</p>
             </DropZone>
             <Show when=move || problem.with(|p| !p.is_empty())>
                 <Notice tone=Tone::Error title=problem on_close=move |()| problem.set(String::new()) />
@@ -114,6 +117,7 @@ async fn save(session: Session, answer: &Answer, ending: &str) {
 /// Opens a file; `refused` hears of a model that the engine does not take.
 async fn open_file(
     session: Session,
+    online: Online,
     route: Route,
     file: &File,
     refused: impl Fn(String) + 'static,
@@ -133,6 +137,10 @@ async fn open_file(
         return Ok(());
     }
     let text = browser::read_text(file).await?;
+    if saved::format(&text).as_deref() == Some(OnlineReport::FORMAT) {
+        let saved = saved::read::<OnlineReport>(&text).map_err(|e| e.to_string())?;
+        return show_online(online, route, saved.report);
+    }
     let Saved { report, weights } = saved::read::<Report>(&text).map_err(|e| e.to_string())?;
     let show = move |report: &Report, weights: &[u8]| {
         session.show(report.clone(), weights.to_vec(), Origin::File);
@@ -152,5 +160,22 @@ async fn open_file(
             Err(why) => refused(why),
         },
     );
+    Ok(())
+}
+
+/// Shows a run of online control and goes to its system, with the settings of the run.
+fn show_online(online: Online, route: Route, report: OnlineReport) -> Result<(), String> {
+    let (link, system) = (route.link_untracked(), &report.spec.system);
+    let spec = match link.spec.system == *system {
+        true => link.spec.clone(),
+        false => {
+            let usual = Draft::recommended(system, &link.spec.method);
+            usual.map_err(|error| error.to_string())?.corrected().0
+        }
+    };
+    let link = with_spec(link, spec);
+    let view = report.spec.in_view(&link.view);
+    online.show(report);
+    route.replace(Link { view, ..link });
     Ok(())
 }

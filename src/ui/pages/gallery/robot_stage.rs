@@ -9,9 +9,10 @@ use crate::{
     ui::{
         browser::{self, Throttle},
         canvas::Scene,
-        components::{Notice, RobotCanvas, Tone},
+        components::{Notice, Playback, RobotCanvas, Tone},
         pages::gallery::robot_stage::drive_form::{DriveChoice, DriveForm},
         stage::{Balanced, Drive, Driven, Figure, Performer},
+        views::SPEEDS,
     },
 };
 
@@ -20,6 +21,8 @@ mod figures;
 
 use figures::Figures;
 
+/// Time that a step makes pass [s].
+const STEP: f64 = 0.02;
 /// Most changes of the numbers in a second, so that they can be read.
 const READINGS: f64 = 8.0;
 
@@ -36,22 +39,23 @@ pub fn RobotStage(
     let choice = DriveChoice::follow(name);
     let play = Play::new(system, phi, choice);
     let Play {
-        running,
+        paused,
         scene,
         figures,
         stopped,
         ..
     } = play;
-    browser::animate(running.into(), move |milliseconds| {
-        play.advance(milliseconds / 1e3)
+    let speed = RwSignal::new(1.0);
+    let running = Signal::derive(move || !paused.get());
+    browser::animate(running, move |milliseconds| {
+        play.advance(speed.get_untracked() * milliseconds / 1e3)
     });
-    let toggle = move |_| {
+    let toggle = move |()| {
         if stopped.with_untracked(Option::is_some) {
             play.restart();
         }
-        running.update(|running| *running = !*running);
+        paused.update(|paused| *paused = !*paused);
     };
-    let caption = move || if running.get() { "Pause" } else { "Play" };
     let label = move || format!("{title}, {}", choice.words());
     view! {
         <div class="stage">
@@ -59,9 +63,8 @@ pub fn RobotStage(
                 <RobotCanvas scene=scene label=Signal::derive(label) />
             </div>
             <div class="stage__bar">
-                <button type="button" class="button button--primary button--small" id="toggle" on:click=toggle>{caption}</button>
-                <button type="button" class="button button--quiet button--small" id="reset"
-                    on:click=move |_| play.restart()>"Reset"</button>
+                <Playback paused=paused on_toggle=toggle on_step=move |()| play.advance(STEP)
+                    on_reset=move |()| play.restart() speeds=&SPEEDS speed=speed on_speed=move |s| speed.set(s) />
                 <DriveForm choice=choice unit=unit />
             </div>
         </div>
@@ -84,7 +87,7 @@ struct Play {
     choice: DriveChoice,
     performer: StoredValue<Option<Box<dyn Performer>>, LocalStorage>,
     readings: StoredValue<std::rc::Rc<Throttle>, LocalStorage>,
-    running: RwSignal<bool>,
+    paused: RwSignal<bool>,
     scene: RwSignal<Scene>,
     figures: RwSignal<Vec<Figure>>,
     stopped: RwSignal<Option<String>>,
@@ -98,7 +101,7 @@ impl Play {
             choice,
             performer: StoredValue::new_local(None),
             readings: StoredValue::new_local(Throttle::new(READINGS)),
-            running: RwSignal::new(!browser::reduced_motion()),
+            paused: RwSignal::new(browser::reduced_motion()),
             scene: RwSignal::default(),
             figures: RwSignal::default(),
             stopped: RwSignal::new(None),
@@ -162,7 +165,7 @@ impl Play {
     }
 
     fn stop(self, reason: String) {
-        self.running.set(false);
+        self.paused.set(true);
         self.stopped.set(Some(reason));
     }
 

@@ -8,7 +8,7 @@ use crate::{
         live::{Command, MASSES},
     },
     ui::{
-        components::{ChartView, Notice, Readout, RobotCanvas, Segmented, Slider, Tone},
+        components::{ChartView, Notice, Playback, Readout, RobotCanvas, Slider, Tone},
         pages::play::demo::Demo,
         views::{MASS, SPEEDS},
     },
@@ -62,6 +62,9 @@ fn Stage(
             </div>
             <Bar demo />
         </section>
+        <p class="small muted">
+            "The pale cart is the reference, the motion that each controller should make; \"cm off\" is how far the tip of the pole is from the reference's."
+        </p>
         <Slider label="Cart mass" unit="kg" value=demo.mass on_input=move |mass| demo.set_mass(mass)
             range=MASS step=0.05
             hint=format!("It starts with {} kg; the models were trained with 1 and 2 kg", MASSES[0]) />
@@ -111,12 +114,6 @@ fn Bar(
     /// The demonstration.
     demo: Demo,
 ) -> impl IntoView {
-    let speeds = SPEEDS.map(|(speed, text)| (speed.to_string(), text.to_owned()));
-    let set_speed = move |name: String| {
-        if let Ok(speed) = name.parse() {
-            demo.set_speed(speed)
-        }
-    };
     let mass = move || {
         demo.tick.with(|tick| {
             tick.as_ref()
@@ -131,17 +128,12 @@ fn Bar(
     };
     let times = move || {
         let [camel, anil] = [0, 1].map(|lane| demo.step_time(lane));
-        format!("{camel} · ANIL {anil}")
+        format!("CAMEL {camel} · ANIL {anil}")
     };
     view! {
         <div class="stage__bar">
-            <button type="button" id="pause" class="button button--quiet button--small"
-                on:click=move |_| demo.toggle()>{move || if demo.paused.get() { "Play" } else { "Pause" }}</button>
-            <button type="button" id="step" class="button button--bare button--small" disabled=move || !demo.paused.get()
-                on:click=move |_| demo.send(Command::Step(1))>"Step"</button>
-            <Segmented label="Speed" options=speeds.to_vec() value=Signal::derive(move || demo.speed.get().to_string())
-                on_change=set_speed />
-            <button type="button" id="reset" class="button button--bare button--small" on:click=move |_| demo.reset()>"Reset"</button>
+            <Playback paused=demo.paused on_toggle=move |()| demo.toggle() on_step=move |()| demo.send(Command::Step(1))
+                on_reset=move |()| demo.reset() speeds=&SPEEDS speed=demo.speed on_speed=move |speed| demo.set_speed(speed) />
             <dl class="readouts" id="readouts">
                 <Readout label="true cart mass" value=Signal::derive(mass) />
                 <Readout label="identified by CAMEL" value=Signal::derive(identified) />
