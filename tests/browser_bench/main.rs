@@ -15,6 +15,9 @@ mod control;
 mod peers;
 mod scaling;
 mod speed;
+#[path = "../support/mod.rs"]
+#[allow(dead_code, reason = "only the recorder is used here")]
+mod support;
 
 /// As in the engine's programs: counts what a learner takes.
 #[global_allocator]

@@ -1,18 +1,17 @@
 //! Steps, adaptations and simulations a second, of everything.
 
-use std::time::Duration;
-
 use camel_lab::{
-    engine::{pacing::Host, protocol::Event},
+    engine::protocol::Event,
     experiments::{
         bench::{self, Measured, Plan},
         bench_accuracy::PATIENCE,
-        live::Command,
     },
     systems,
 };
 use wasm_bindgen_test::{console_log, wasm_bindgen_test};
 use web_time::Instant;
+
+use crate::support::Recorder;
 
 /// Shortest measurement [s].
 const SECONDS: f64 = 0.5;
@@ -38,32 +37,12 @@ async fn the_suite_on_webgpu() {
 }
 
 /// Says what is measured at once: of a suite that breaks off, the beginning is known.
-struct Saying<'a>(&'a str);
-
-impl Host for Saying<'_> {
-    fn emit(&self, event: Event) {
-        match event {
-            Event::Started { device } => assert_eq!(device.name, self.0, "{}", device.reason),
-            Event::Measured(measured) => say(self.0, &measured.open().unwrap()),
-            Event::Failed(message) => panic!("{message}"),
-            _ => {}
-        }
-    }
-
-    fn cancelled(&self) -> bool {
-        false
-    }
-
-    async fn breathe(&self) {}
-
-    async fn sleep(&self, _: Duration) {}
-
-    async fn read(&self, file: &str) -> Result<Vec<u8>, String> {
-        Err(format!("{file} is not here"))
-    }
-
-    fn commands(&self) -> Vec<Command> {
-        Vec::new()
+fn tell(device: &str, event: &Event) {
+    match event {
+        Event::Started { device: used } => assert_eq!(used.name, device, "{}", used.reason),
+        Event::Measured(measured) => say(device, &measured.clone().open().unwrap()),
+        Event::Failed(message) => panic!("{message}"),
+        _ => {}
     }
 }
 
@@ -78,7 +57,12 @@ async fn measure(device: &str, seconds: f64) {
         brief: false,
     };
     let begun = Instant::now();
-    bench::run(&plan, &Saying(device)).await;
+    let name = device.to_owned();
+    let recorder = Recorder {
+        tell: Some(Box::new(move |event| tell(&name, event))),
+        ..Recorder::default()
+    };
+    bench::run(&plan, &recorder).await;
     let minutes = begun.elapsed().as_secs_f64() / 60.0;
     console_log!("{device}: the suite took {minutes:.1} minutes");
 }

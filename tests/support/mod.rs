@@ -13,6 +13,9 @@ use camel_lab::{
     experiments::{link::Link, live::Command, report::Report, run::run},
 };
 
+/// Somebody who hears of an event.
+pub type Tell = Box<dyn Fn(&Event)>;
+
 /// Keeps events.
 #[derive(Default)]
 pub struct Recorder {
@@ -22,12 +25,17 @@ pub struct Recorder {
     pub cancel: Cell<bool>,
     /// Cancels at the first event of which this holds.
     pub cancel_at: Option<fn(&Event) -> bool>,
+    /// Hears of every event at once.
+    pub tell: Option<Tell>,
 }
 
 impl Host for Recorder {
     fn emit(&self, event: Event) {
         if self.cancel_at.is_some_and(|reached| reached(&event)) {
             self.cancel.set(true);
+        }
+        if let Some(tell) = &self.tell {
+            tell(&event);
         }
         self.events.borrow_mut().push(event);
     }

@@ -13,7 +13,10 @@ use rand::RngExt as _;
 
 use super::*;
 use crate::{
-    learners::net::{ROWS_IN_NETS, TIME_IN_NETS},
+    learners::{
+        Model,
+        net::{ROWS_IN_NETS, TIME_IN_NETS},
+    },
     systems::Samples,
 };
 
