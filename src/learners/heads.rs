@@ -118,33 +118,29 @@ impl<T: Scalar> Problem<'_, T> {
         head_pull: &mut [T],
     ) -> T {
         let rows = self.rows();
-        let mut squares = T::Eight::of(T::ZERO);
-        let mut sums = [T::Eight::of(T::ZERO); R];
-        let mut at = range.start;
-        while at < range.end {
-            let count = LANES.min(range.end - at);
-            let features: [T::Eight; R] =
-                std::array::from_fn(|k| lanes(&self.features[k * rows + at..], count));
-            let mut residuals = lanes(&self.targets[at..], count).times(-T::ONE);
-            for k in 0..R {
-                residuals.add_scaled::<Common>(head[k], &features[k]);
-            }
-            squares.add_products(&residuals, &residuals);
-            let residuals = residuals.times(twice);
-            for k in 0..R {
-                sums[k].add_products(&residuals, &features[k]);
-                let pull = &mut pulls.features[k * rows + at..];
-                let mut moved = lanes(pull, count);
-                moved.add_scaled::<Common>(head[k], &residuals);
-                store::<T>(pull, moved, count);
-            }
-            store::<T>(&mut pulls.outputs[at..], residuals, count);
-            at += count;
+        let mut pulled = pulls.features.chunks_exact_mut(rows);
+        let mut block = Blocks::<T, R> {
+            head: std::array::from_fn(|k| head[k]),
+            twice,
+            targets: self.targets,
+            columns: std::array::from_fn(|k| &self.features[k * rows..][..rows]),
+            pulled: std::array::from_fn(|_| pulled.next().unwrap_or_default()),
+            outputs: pulls.outputs,
+            squares: T::Eight::of(T::ZERO),
+            sums: [T::Eight::of(T::ZERO); R],
+        };
+        let rest = range.len() % LANES;
+        let whole = range.end - rest;
+        for at in (range.start..whole).step_by(LANES) {
+            block.judge(at, LANES);
         }
-        for (pull, sum) in head_pull.iter_mut().zip(sums) {
+        if rest > 0 {
+            block.judge(whole, rest);
+        }
+        for (pull, sum) in head_pull.iter_mut().zip(block.sums) {
             *pull = total::<T>(sum);
         }
-        total::<T>(squares)
+        total::<T>(block.squares)
     }
 
     /// `G = VᵀV/n` and `b = Vᵀy/n` of the rows `range`, in double precision.
@@ -178,6 +174,39 @@ impl<T: Scalar> Problem<'_, T> {
                 add_scaled(pull, T::from_f64(scale * both), other);
             }
         }
+    }
+}
+
+/// What [`Problem::judge`] reads, writes and adds up, for heads of R weights.
+struct Blocks<'a, T: Scalar, const R: usize> {
+    head: [T; R],
+    twice: T,
+    targets: &'a [T],
+    columns: [&'a [T]; R],
+    pulled: [&'a mut [T]; R],
+    outputs: &'a mut [T],
+    squares: T::Eight,
+    sums: [T::Eight; R],
+}
+
+impl<T: Scalar, const R: usize> Blocks<'_, T, R> {
+    /// The `count` rows from `at` on, at most [`LANES`].
+    #[inline(always)]
+    fn judge(&mut self, at: usize, count: usize) {
+        let features = self.columns.map(|column| lanes(column, at, count));
+        let mut residuals = lanes(self.targets, at, count).times(-T::ONE);
+        for (w, features) in self.head.iter().zip(&features) {
+            residuals.add_scaled::<Common>(*w, features);
+        }
+        self.squares.add_products(&residuals, &residuals);
+        let residuals = residuals.times(self.twice);
+        for (k, features) in features.iter().enumerate() {
+            self.sums[k].add_products(&residuals, features);
+            let mut moved = lanes(self.pulled[k], at, count);
+            moved.add_scaled::<Common>(self.head[k], &residuals);
+            store::<T>(self.pulled[k], moved, at, count);
+        }
+        store::<T>(self.outputs, residuals, at, count);
     }
 }
 
@@ -240,24 +269,30 @@ fn total<T: Scalar>(lanes: T::Eight) -> T {
     values.into_iter().fold(T::ZERO, |sum, next| sum + next)
 }
 
-/// The first `count` numbers, filled up with zeros.
+/// The `count` numbers from `at` on, filled up with zeros. Fewer than [`LANES`] are moved one by one:
+/// a copy of any length is a call, which takes longer.
 #[inline(always)]
-fn lanes<T: Scalar>(values: &[T], count: usize) -> T::Eight {
+fn lanes<T: Scalar>(values: &[T], at: usize, count: usize) -> T::Eight {
     if count == LANES {
-        return T::Eight::load(values, 0);
+        return T::Eight::load(values, at);
     }
-    let mut few = [T::ZERO; LANES];
-    few[..count].copy_from_slice(&values[..count]);
+    let values = &values[at..at + count];
+    let few: [T; LANES] = std::array::from_fn(|i| values.get(i).copied().unwrap_or(T::ZERO));
     T::Eight::load(&few, 0)
 }
 
-/// Writes the first `count` numbers.
+/// Writes the first `count` numbers from `at` on.
 #[inline(always)]
-fn store<T: Scalar>(to: &mut [T], values: T::Eight, count: usize) {
+fn store<T: Scalar>(to: &mut [T], values: T::Eight, at: usize, count: usize) {
     if count == LANES {
-        return values.store(to, 0);
+        return values.store(to, at);
     }
     let mut few = [T::ZERO; LANES];
     values.store(&mut few, 0);
-    to[..count].copy_from_slice(&few[..count]);
+    let to = &mut to[at..at + count];
+    (0..LANES).zip(few).for_each(|(i, value)| {
+        if let Some(to) = to.get_mut(i) {
+            *to = value;
+        }
+    });
 }
