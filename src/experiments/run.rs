@@ -225,7 +225,8 @@ async fn train(
         if pace.slice_is_over() {
             breathe(host).await?;
         }
-        if pace.report_is_due() {
+        // The last step is told of too, however short the training was.
+        if pace.report_is_due() || trainer.finished() {
             let loss = losses.last().map_or(f64::NAN, |&(_, loss)| loss);
             host.emit(Event::Progress(pace.progress(step, loss)));
         }
