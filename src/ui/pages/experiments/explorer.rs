@@ -35,12 +35,13 @@ pub fn Explorer(
     system: Arc<dyn Portrait>,
 ) -> impl IntoView {
     let (route, session) = (expect_context::<Route>(), expect_context::<Session>());
-    let parameters = system.about().parameters;
+    let (name, parameters) = (system.about().name, system.about().parameters);
     let is_field = system.extent().is_some();
     let setting = Setting::follow(system);
     let question = Memo::new(move |_| {
         let draft = Draft::from(route.link().spec);
-        let phi = match setting.problem.with(String::is_empty) {
+        // When the link goes over to another system, this one's sliders are still there for a moment.
+        let phi = match draft.system == name && setting.problem.with(String::is_empty) {
             true => setting.phi.get(),
             false => draft.phi.clone(),
         };
