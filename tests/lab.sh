@@ -128,6 +128,9 @@ check "no history of sizes" weighs "history.csv is missing" 1 2000 ''
 check "a site as large as before" weighs "page.wasm" 0 2000 1000
 check "a site that has grown" weighs "has grown by more than a tenth" 1 2000 800
 check "a site over its budget" weighs "is over its budget of 500 bytes" 1 500 1000
+mv "$WORK/site/dist/page.wasm" "$WORK/site/dist/page.kept"
+check "a site without its file" weighs "dist/page.wasm is missing" 1 2000 1000
+mv "$WORK/site/dist/page.kept" "$WORK/site/dist/page.wasm"
 
 # A new file in the budgets would shift every column of the history.
 printf 'page.wasm 2000\nother.wasm 2000\n' >"$WORK/site/.ci/budgets"

@@ -17,12 +17,12 @@ use camel_lab::{
     experiments::{
         compare::Results,
         figures::{Curve, EPSILON_SYSTEM},
-        record::{Printed, Record, StepTime},
+        record::{Printed, Record, StepTime, Summary},
         table::{Cell, Evaluator, Made, plan},
         training::train,
         tuning::{Tried, candidates},
     },
-    learners::{METHODS, Model, Optimiser, Settings, weights},
+    learners::{METHODS, Model, Optimiser, Settings, method, weights},
     systems::{self, Split},
 };
 use nalgebra::{Cholesky, DMatrix, DVector};
@@ -97,6 +97,57 @@ fn committed_cells_are_made_again() {
             }
         }
     }
+}
+
+/// Methods that adapt in a moment, so that all their cells can be looked at.
+const QUICK: [&str; 4] = ["camel", "phi-camel", "anil", "r2d2"];
+
+/// The figures of a cell with their spread.
+fn spreads(record: &Record) -> Vec<Option<Summary>> {
+    let Record {
+        mse,
+        nmse,
+        identification_error,
+        zero_shot_error,
+        ..
+    } = *record;
+    vec![Some(mse), Some(nmse), identification_error, zero_shot_error]
+}
+
+fn agree(again: Option<Summary>, committed: Option<Summary>) -> bool {
+    let (Some(again), Some(committed)) = (again, committed) else {
+        return again == committed;
+    };
+    let near = |a: f64, b: f64| (a - b).abs() <= 0.05 * b;
+    again.n == committed.n && near(again.mean, committed.mean) && near(again.std, committed.std)
+}
+
+#[test]
+fn shipped_models_have_the_errors_that_the_table_says() {
+    let (mut looked_at, mut off) = (0, Vec::new());
+    for record in table().iter().filter(|r| QUICK.contains(&&*r.method)) {
+        let trained_as = method(&record.method).unwrap().trained_as;
+        let file = format!("public/weights/{}-{trained_as}.safetensors", record.system);
+        let model = weights::import(&fs::read(file).unwrap()).unwrap();
+        let physics = systems::by_name(&record.system).unwrap();
+        let made = Made {
+            settings: model.settings().clone(),
+            device: String::new(),
+            training_seconds: 0.0,
+        };
+        let mut evaluator = Evaluator::new(physics, Arc::new(model), TABLE_SEED).unwrap();
+        let cell = Cell::of(record);
+        let again = spreads(&evaluator.record(&cell, &made).unwrap());
+        let pairs = again.into_iter().zip(spreads(record));
+        off.extend(
+            pairs
+                .filter(|(again, committed)| !agree(*again, *committed))
+                .map(|pair| (cell.clone(), pair)),
+        );
+        looked_at += 1;
+    }
+    assert!(looked_at > 70, "{looked_at}");
+    assert!(off.is_empty(), "{off:#?}");
 }
 
 #[test]
@@ -334,8 +385,12 @@ fn no_combination_of_training_potentials_has_the_printed_error_of_r2d2() {
         (&basis * weights - truth).norm_squared() / truth.len() as f64
     });
     let mean = errors.sum::<f64>() / tests.len() as f64;
-    println!("the best combination has a mean squared error of {mean:.1e}");
     assert!(mean > 10.0 * 3.1e-4, "{mean}");
+    let said = format!("{mean:.1e}");
+    for file in ["public/results/remarks.json", "public/differences.json"] {
+        let text = fs::read_to_string(file).unwrap();
+        assert!(text.contains(&said), "{file} does not say {said}");
+    }
 }
 
 #[test]
@@ -356,9 +411,6 @@ fn every_remark_and_every_time_of_the_paper_is_of_a_known_method() {
     }
 }
 
-/// Methods of the figures of training tasks and of ε; the others take too long.
-const OF_TASKS_AND_EPSILON: [&str; 4] = ["camel", "anil", "coda", "r2d2"];
-
 #[test]
 fn every_figure_has_its_curves_and_they_go_through_the_table() {
     let Results {
@@ -373,11 +425,9 @@ fn every_figure_has_its_curves_and_they_go_through_the_table() {
         for system in systems::NAMES {
             has("shots", system, method.name);
         }
-    }
-    for method in OF_TASKS_AND_EPSILON {
-        has("tasks", "charges-dipole", method);
-        has("tasks", "charges-pair", method);
-        has("epsilon", EPSILON_SYSTEM, method);
+        has("tasks", "charges-dipole", method.name);
+        has("tasks", "charges-pair", method.name);
+        has("epsilon", EPSILON_SYSTEM, method.name);
     }
     for curve in &curves {
         let name = format!("{} {} {}", curve.figure, curve.system, curve.method);
@@ -412,6 +462,20 @@ fn every_method_was_tuned_with_the_same_effort() {
                 assert_eq!(by_adam.count(), 3, "{name}: {changes:?}");
             }
         }
+    }
+}
+
+#[test]
+fn the_readme_says_how_much_was_tried_by_hand() {
+    let tried: Vec<Tried> = read("tuning");
+    let readme = fs::read_to_string("README.md").unwrap();
+    for method in METHODS.iter().filter(|method| !method.zero_shot) {
+        let by_hand = tried
+            .iter()
+            .filter(|t| t.method == method.name && t.steps.is_none());
+        let tries: BTreeSet<_> = by_hand.map(|t| (&t.system, &t.tried, t.seed)).collect();
+        let said = format!("{} {}", method.title, tries.len());
+        assert!(readme.contains(&said), "the README does not say '{said}'");
     }
 }
 

@@ -5,9 +5,9 @@ use std::{fs, time::Duration};
 use camel_lab::engine::protocol::{Event, Reply, decode};
 
 use crate::{
-    SHORT,
+    LONG, SHORT,
     browser::{DESKTOP, Site, dist},
-    drive, drive_on,
+    cancel, drive, drive_alone, drive_on,
 };
 
 #[path = "../support/order.rs"]
@@ -63,6 +63,26 @@ fn an_engine_that_hangs_is_replaced_and_the_visitor_is_told() {
         site.script("slow()").await;
         site.click("#train").await;
         site.wait_for_text("#status", "Finished").await;
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn an_engine_that_does_not_hear_cancel_is_ended_in_time_and_replaced() {
+    drive_alone(DESKTOP, async |site| {
+        site.visit("#/how").await;
+        let deaf = "const send = worker.postMessage.bind(worker); window.engines = count; worker.postMessage = (text, ...more) => { if (!String(text).includes('Cancel')) send(text, ...more) }";
+        meddle(site, deaf).await;
+        go(site, LONG).await;
+        site.click("#train").await;
+        site.wait_for_text(".progress-line", "steps/s").await;
+        let took = cancel(site).await;
+        assert!(took < 100.0, "cancelling took {took} ms");
+        assert_eq!(site.script("return window.engines").await, 1);
+        site.fill("#steps", "50\t").await;
+        site.click("#train").await;
+        site.wait_for_text("#status", "Finished").await;
+        assert_eq!(site.script("return window.engines").await, 2);
     });
 }
 

@@ -133,6 +133,14 @@ async fn open_damaged_model(site: &Site) {
         .await;
 }
 
+/// Cancels what runs and gives the milliseconds until the page says so.
+async fn cancel(site: &Site) -> f64 {
+    site.script("window.asked = performance.now(); document.querySelector('#cancel').click(); const watch = setInterval(() => { if (document.querySelector('#status').textContent.includes('Cancelled')) { window.stopped = performance.now() - window.asked; clearInterval(watch) } }, 5)").await;
+    site.wait_for_text("#status", "Cancelled").await;
+    site.until("window.stopped").await;
+    site.script("return window.stopped").await.as_f64().unwrap()
+}
+
 #[test]
 #[ignore = "needs the built site"]
 fn a_training_is_shown_and_cancel_stops_it_at_once() {
@@ -152,10 +160,7 @@ fn a_training_is_shown_and_cancel_stops_it_at_once() {
             "the damaged file has ended the training"
         );
         site.until(&format!("{step} > {before}")).await;
-        site.script("window.asked = performance.now(); document.querySelector('#cancel').click(); const watch = setInterval(() => { if (document.querySelector('#status').textContent.includes('Cancelled')) { window.stopped = performance.now() - window.asked; clearInterval(watch) } }, 5)").await;
-        site.wait_for_text("#status", "Cancelled").await;
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        let took = site.script("return window.stopped").await.as_f64().unwrap();
+        let took = cancel(site).await;
         assert!(took < 100.0, "cancelling took {took} ms");
         site.fill("#steps", "50\t").await;
         site.click("#train").await;
