@@ -103,7 +103,7 @@ fn speed_of_every_system() {
 fn say(device: &str, measured: &Measured) {
     match measured {
         Measured::Speed(speed) => console_log!(
-            "{device}, {} {}: {:.0} steps a second, {:.3} ms an adaptation, {:.1} MB of memory",
+            "{device}, {} {}: {:.2} steps a second, {:.3} ms an adaptation, {:.1} MB of memory",
             speed.system,
             speed.method,
             speed.steps_per_second,
