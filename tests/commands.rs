@@ -69,6 +69,9 @@ fn what_cannot_be_done_is_named_before_anything_is_trained() {
         (&["--systems", "pendulum", "--shots", "99999"], "99999"),
         (&["--noise", "NaN"], "noise must be 0 or more"),
         (&["--set", "stepz=3"], "stepz"),
+        (&["--set", "method=maml"], "'method=maml' is no setting"),
+        (&["--set", "method=maml"], "chosen with --methods"),
+        (&["--set", "system=arm"], "chosen with --systems"),
         (&["--json", "/no/such/folder/table.json"], "/no/such/folder"),
         (
             &["--weights", "/proc/weights"],

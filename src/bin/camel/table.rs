@@ -136,6 +136,9 @@ impl Table {
         for method in &methods {
             learners::method(method).map_err(|error| error.to_string())?;
         }
+        for change in &self.set {
+            refuse_names(change)?;
+        }
         if let Some(shots) = self.shots.iter().max() {
             for system in &systems {
                 check_shots(system, *shots)?;
@@ -299,6 +302,18 @@ impl Table {
         child.wait().map_err(|error| error.to_string())?;
         serde_json::from_str(&text).map_err(|error| format!("its process gave no table: {error}"))
     }
+}
+
+/// Refuses a setting that would train something else than what the cell is called.
+fn refuse_names(change: &str) -> Result<(), String> {
+    for (name, instead) in [("system", "--systems"), ("method", "--methods")] {
+        if change.split_once('=').is_some_and(|(set, _)| set == name) {
+            return Err(format!(
+                "'{change}' is no setting: a {name} is chosen with {instead}"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses more shots than an environment of the system has samples for.
