@@ -77,6 +77,7 @@ fn what_cannot_be_done_is_named_before_anything_is_trained() {
             &["--weights", "/proc/weights"],
             "cannot write /proc/weights",
         ),
+        (&["--weights", "/proc"], "cannot write /proc"),
         (&["--json", corrupt.to_str().unwrap()], "left as it is"),
     ];
     for (arguments, expected) in cases {
@@ -86,6 +87,54 @@ fn what_cannot_be_done_is_named_before_anything_is_trained() {
     }
     assert_eq!(fs::read_to_string(&corrupt).unwrap(), "no table");
     fs::remove_file(corrupt).unwrap();
+}
+
+/// The good name comes first: whoever checks a name when it is reached would train that one.
+#[test]
+fn pretrain_times_and_tune_name_what_is_wrong_before_they_begin() {
+    let cases = [
+        ("pretrain --systems pendulum,spring", "'spring'"),
+        (
+            "pretrain --systems pendulum --methods r2d2,magic",
+            "'magic'",
+        ),
+        (
+            "pretrain --systems pendulum --methods r2d2,phi-camel",
+            "phi-camel has no training of its own: it uses the model of camel",
+        ),
+        (
+            "pretrain --systems pendulum --methods r2d2 --out /proc/weights",
+            "cannot write /proc/weights",
+        ),
+        (
+            "pretrain --systems pendulum --methods r2d2 --out /proc",
+            "cannot write /proc",
+        ),
+        (
+            "times --seconds 0.001 --systems pendulum,spring",
+            "'spring'",
+        ),
+        (
+            "tune --seconds 0.001 --trials 1 --systems pendulum,spring",
+            "'spring'",
+        ),
+        (
+            "tune --seconds 0.001 --trials 1 --methods r2d2,phi-camel",
+            "phi-camel",
+        ),
+    ];
+    let folder = folder("wrong");
+    for (words, expected) in cases {
+        let arguments: Vec<_> = words.split(' ').collect();
+        // Where the default folder would be made.
+        let output = camel(&arguments).current_dir(&folder).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{words}: {text}");
+        assert!(text.contains(expected), "{words}: {text}");
+        assert_eq!(text.lines().count(), 1, "{words}: {text}");
+    }
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
