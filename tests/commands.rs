@@ -237,7 +237,7 @@ fn a_part_made_elsewhere_is_taken_over_and_a_corrupt_one_is_named() {
 }
 
 #[test]
-fn figures_refuse_the_models_of_another_seed_and_skip_what_is_made() {
+fn figures_refuse_the_models_of_another_seed_name_missing_ones_and_skip_what_is_made() {
     let folder = folder("figures");
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     let (json, table) = (path("figures"), path("table 1"));
@@ -259,11 +259,13 @@ fn figures_refuse_the_models_of_another_seed_and_skip_what_is_made() {
         ]);
         assert!(success, "{text}");
     }
-    let figures = |weights: &str| {
+    let figures = |systems: &str, weights: &str| {
         outcome(&[
             "figures",
             "--figures",
             "shots",
+            "--systems",
+            systems,
             "--methods",
             "r2d2",
             "--seed",
@@ -276,19 +278,22 @@ fn figures_refuse_the_models_of_another_seed_and_skip_what_is_made() {
             &table,
         ])
     };
-    let (success, text) = figures(&path("2"));
+    let (success, text) = figures("pendulum", &path("2"));
     assert!(
         !success && text.contains("is not the model of the table"),
         "{text}"
     );
-    let (success, text) = figures(&path("1"));
+    // The table has trained no model of the arm.
+    let (success, text) = figures("arm,pendulum", &path("1"));
     assert!(
-        success && text.contains("shots pendulum r2d2: 5 points"),
+        !success && text.contains("1 curves could not be made"),
         "{text}"
     );
+    assert!(text.contains("1/arm-r2d2.safetensors"), "{text}");
+    assert!(text.contains("shots pendulum r2d2: 5 points"), "{text}");
     let curves: Vec<Curve> = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
     assert_eq!((curves.len(), curves[0].seed), (1, 1));
-    let (success, text) = figures(&path("1"));
+    let (success, text) = figures("pendulum", &path("1"));
     assert!(success && text.contains("0 curves to make"), "{text}");
     fs::remove_dir_all(&folder).unwrap();
 }
@@ -300,6 +305,11 @@ fn figures_name_what_is_wrong_before_anything_is_trained() {
         (
             &["--figures", "tasks", "--methods", "phi-camel"],
             "phi-camel",
+        ),
+        (&["--systems", "pendulum,spring"], "'spring'"),
+        (
+            &["--figures", "tasks,epsilon", "--systems", "arm"],
+            "the figures tasks, epsilon have no curves of arm",
         ),
         (&["--weights", "/no/weights"], "no folder /no/weights"),
         (

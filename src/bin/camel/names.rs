@@ -33,7 +33,7 @@ pub fn trained_methods(given: &[String]) -> Result<Vec<String>, String> {
 }
 
 /// The given names, each once, or all there are, if none is refused.
-fn checked<'a>(
+pub fn checked<'a>(
     given: &[String],
     all: impl IntoIterator<Item = &'a str>,
     check: impl Fn(&str) -> Result<(), String>,

@@ -55,15 +55,6 @@ impl Pretrain {
     }
 }
 
-/// The given names, or all there are.
-pub fn or_all(given: &[String], all: &[&str]) -> Vec<String> {
-    if given.is_empty() {
-        all.iter().map(|&name| name.to_owned()).collect()
-    } else {
-        given.to_vec()
-    }
-}
-
 /// Trains one model with its recommended settings.
 pub fn train(system: &str, method: &str, seed: u64) -> Result<Model, String> {
     let settings = Settings::new(system, method).map_err(|error| error.to_string())?;
