@@ -69,11 +69,15 @@ fn what_cannot_be_done_is_named_before_anything_is_trained() {
         (&["--systems", "pendulum", "--shots", "99999"], "99999"),
         (&["--noise", "NaN"], "noise must be 0 or more"),
         (&["--set", "stepz=3"], "stepz"),
+        (&["--set", "method=maml"], "'method=maml' is no setting"),
+        (&["--set", "method=maml"], "chosen with --methods"),
+        (&["--set", "system=arm"], "chosen with --systems"),
         (&["--json", "/no/such/folder/table.json"], "/no/such/folder"),
         (
             &["--weights", "/proc/weights"],
             "cannot write /proc/weights",
         ),
+        (&["--weights", "/proc"], "cannot write /proc"),
         (&["--json", corrupt.to_str().unwrap()], "left as it is"),
     ];
     for (arguments, expected) in cases {
@@ -83,6 +87,54 @@ fn what_cannot_be_done_is_named_before_anything_is_trained() {
     }
     assert_eq!(fs::read_to_string(&corrupt).unwrap(), "no table");
     fs::remove_file(corrupt).unwrap();
+}
+
+/// The good name comes first: whoever checks a name when it is reached would train that one.
+#[test]
+fn pretrain_times_and_tune_name_what_is_wrong_before_they_begin() {
+    let cases = [
+        ("pretrain --systems pendulum,spring", "'spring'"),
+        (
+            "pretrain --systems pendulum --methods r2d2,magic",
+            "'magic'",
+        ),
+        (
+            "pretrain --systems pendulum --methods r2d2,phi-camel",
+            "phi-camel has no training of its own: it uses the model of camel",
+        ),
+        (
+            "pretrain --systems pendulum --methods r2d2 --out /proc/weights",
+            "cannot write /proc/weights",
+        ),
+        (
+            "pretrain --systems pendulum --methods r2d2 --out /proc",
+            "cannot write /proc",
+        ),
+        (
+            "times --seconds 0.001 --systems pendulum,spring",
+            "'spring'",
+        ),
+        (
+            "tune --seconds 0.001 --trials 1 --systems pendulum,spring",
+            "'spring'",
+        ),
+        (
+            "tune --seconds 0.001 --trials 1 --methods r2d2,phi-camel",
+            "phi-camel",
+        ),
+    ];
+    let folder = folder("wrong");
+    for (words, expected) in cases {
+        let arguments: Vec<_> = words.split(' ').collect();
+        // Where the default folder would be made.
+        let output = camel(&arguments).current_dir(&folder).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{words}: {text}");
+        assert!(text.contains(expected), "{words}: {text}");
+        assert_eq!(text.lines().count(), 1, "{words}: {text}");
+    }
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
@@ -185,7 +237,7 @@ fn a_part_made_elsewhere_is_taken_over_and_a_corrupt_one_is_named() {
 }
 
 #[test]
-fn figures_refuse_the_models_of_another_seed_and_skip_what_is_made() {
+fn figures_refuse_the_models_of_another_seed_name_missing_ones_and_skip_what_is_made() {
     let folder = folder("figures");
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     let (json, table) = (path("figures"), path("table 1"));
@@ -207,11 +259,13 @@ fn figures_refuse_the_models_of_another_seed_and_skip_what_is_made() {
         ]);
         assert!(success, "{text}");
     }
-    let figures = |weights: &str| {
+    let figures = |systems: &str, weights: &str| {
         outcome(&[
             "figures",
             "--figures",
             "shots",
+            "--systems",
+            systems,
             "--methods",
             "r2d2",
             "--seed",
@@ -224,19 +278,22 @@ fn figures_refuse_the_models_of_another_seed_and_skip_what_is_made() {
             &table,
         ])
     };
-    let (success, text) = figures(&path("2"));
+    let (success, text) = figures("pendulum", &path("2"));
     assert!(
         !success && text.contains("is not the model of the table"),
         "{text}"
     );
-    let (success, text) = figures(&path("1"));
+    // The table has trained no model of the arm.
+    let (success, text) = figures("arm,pendulum", &path("1"));
     assert!(
-        success && text.contains("shots pendulum r2d2: 5 points"),
+        !success && text.contains("1 curves could not be made"),
         "{text}"
     );
+    assert!(text.contains("1/arm-r2d2.safetensors"), "{text}");
+    assert!(text.contains("shots pendulum r2d2: 5 points"), "{text}");
     let curves: Vec<Curve> = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
     assert_eq!((curves.len(), curves[0].seed), (1, 1));
-    let (success, text) = figures(&path("1"));
+    let (success, text) = figures("pendulum", &path("1"));
     assert!(success && text.contains("0 curves to make"), "{text}");
     fs::remove_dir_all(&folder).unwrap();
 }
@@ -248,6 +305,11 @@ fn figures_name_what_is_wrong_before_anything_is_trained() {
         (
             &["--figures", "tasks", "--methods", "phi-camel"],
             "phi-camel",
+        ),
+        (&["--systems", "pendulum,spring"], "'spring'"),
+        (
+            &["--figures", "tasks,epsilon", "--systems", "arm"],
+            "the figures tasks, epsilon have no curves of arm",
         ),
         (&["--weights", "/no/weights"], "no folder /no/weights"),
         (

@@ -69,20 +69,6 @@ impl Hue {
             .unwrap_or(Self::Neutral)
     }
 
-    /// A colour for the `index`-th of several quantities of one method, such as its parameters.
-    pub fn distinct(index: usize) -> Self {
-        const ORDER: [Hue; 7] = [
-            Hue::Camel,
-            Hue::Anil,
-            Hue::Coda,
-            Hue::R2d2,
-            Hue::PhiCamel,
-            Hue::Maml,
-            Hue::Cavia,
-        ];
-        ORDER[index % ORDER.len()]
-    }
-
     /// Gaps that set the role's lines apart without colour: drawn and skipped lengths [px].
     pub fn dash(self) -> Option<(f64, f64)> {
         match self {

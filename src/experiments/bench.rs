@@ -72,7 +72,7 @@ pub struct Speed {
     pub memory: u64,
 }
 
-/// How the time of a training step grows.
+/// How the time of a training step grows on inputs that all tasks share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Growth {
     /// Name of the method.
@@ -282,7 +282,7 @@ async fn growth(
     })
 }
 
-/// Tasks of any number and size, linear in two parameters.
+/// Tasks of any number and size on shared inputs, linear in two parameters.
 fn artificial(tasks: usize, samples: usize) -> Vec<Task> {
     let inputs = std::sync::Arc::new(Samples {
         dim: 6,

@@ -193,7 +193,8 @@ impl Training {
     }
 }
 
-fn error_of(model: &Model, trial: &Trial) -> Result<f64, LearnerError> {
+/// Mean-square error on the samples that are no shots, of a model that adapts to the shots.
+pub fn error_of(model: &Model, trial: &Trial) -> Result<f64, LearnerError> {
     let adapted = model.adapt(&trial.inputs, &trial.targets)?;
     let predicted = model.predict(&adapted, &trial.rest_inputs())?;
     Ok(ErrorSize::of(&trial.rest_targets(), &predicted).mse)

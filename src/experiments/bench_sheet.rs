@@ -248,7 +248,10 @@ impl Sheet {
             "Step at the smallest [ms]",
             "At the largest [ms]",
         ];
-        let mut table = Table::new("Growth of a training step, log-log slope", columns);
+        let mut table = Table::new(
+            "Growth of a training step on shared inputs, log-log slope",
+            columns,
+        );
         for growth in self.growths() {
             let time = |point: Option<&(f64, f64)>| point.map_or(f64::NAN, |p| 1e3 * p.1);
             table.push([

@@ -6,19 +6,20 @@ use std::{
     thread,
 };
 
-/// Does all items on `jobs` threads at a time; `done` hears of one after the other.
+/// Does all items on up to `jobs` threads at a time, never more threads than items; `done` hears of one after the other.
 pub fn spread<I: Send, O>(
     jobs: usize,
     items: Vec<I>,
     work: impl Fn(&I) -> O + Sync,
     done: impl FnMut(I, O) + Send,
 ) {
+    let threads = jobs.min(items.len());
     let queue = Mutex::new(items.into_iter());
     let done = Mutex::new(done);
     // A function of its own: a guard in the head of a loop would be held through its body.
     let next = || lock(&queue).next();
     thread::scope(|scope| {
-        for _ in 0..jobs {
+        for _ in 0..threads {
             scope.spawn(|| {
                 while let Some(item) = next() {
                     let outcome = work(&item);
@@ -60,6 +61,19 @@ mod tests {
         };
         spread(2, ends, meet, |_, together| met.push(together));
         assert_eq!(met, [true, true]);
+    }
+
+    #[test]
+    fn more_jobs_than_items_start_no_more_threads_than_those() {
+        let mut seen = Vec::new();
+        spread(
+            usize::MAX,
+            vec![1, 2],
+            |n: &i32| -n,
+            |n, m| seen.push((n, m)),
+        );
+        seen.sort_unstable();
+        assert_eq!(seen, [(1, -1), (2, -2)]);
     }
 
     #[test]

@@ -1,11 +1,12 @@
-//! `F(x; θ, w) = h(x; θ + w)`, `w = Θξ`: context-informed dynamics adaptation, ℓ1 version.
+//! `F(x; θ, w) = h(x; θ + w)`, `w = Θξ`: context-informed dynamics adaptation.
 //!
 //! The meta-parameters π = (θ, Θ, ξ_1, …, ξ_T) hold a context ξ_t for every training task and a
 //! linear hypernetwork Θ that turns contexts into changes of all weights. The regulariser is
 //! `R(π) = a Σ_t ‖ξ_t‖₂² + b Σ_p ‖Θ_p‖₂`, with Θ_p the row of weight p, so that few weights depend on
 //! the context: squared ℓ2 norms of contexts, and an ℓ1 norm of row norms (a group lasso) of the
-//! hypernetwork. The ℓ2 version of the CoDA paper, b ‖Θ‖², is not offered. A new task is adapted to by minimising the error and the context's penalty over ξ
-//! with θ and Θ fixed, by a quasi-Newton method from the mean training context.
+//! hypernetwork. The ℓ2 version of the CoDA paper, b ‖Θ‖², is not offered. A new task is adapted to by
+//! minimising the error and the context's penalty over ξ with θ and Θ fixed, by a quasi-Newton method
+//! from the mean training context.
 
 use std::sync::Arc;
 

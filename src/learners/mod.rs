@@ -5,7 +5,7 @@
 //! for all tasks at once ([`Trainer`]). What comes out is a [`Model`] on the host, which adapts to
 //! the few shots of a new task, predicts, and gives the task's context for identification.
 //!
-//! A new learner is one file that implements [`Learner`] and one line in [`METHODS`].
+//! A new learner is one file that implements [`Learner`] and one name in `register!`.
 
 use std::{fmt::Debug, sync::Arc};
 

@@ -101,18 +101,6 @@ impl Model {
         &self.settings
     }
 
-    /// The same weights with other settings of adaptation (ridge, prior, inner rate and steps).
-    /// Settings that change the shape of the model are refused.
-    pub fn with_settings(&self, settings: Settings) -> Result<Self, LearnerError> {
-        Self::new(
-            settings,
-            self.parameters.clone(),
-            self.scaling.clone(),
-            self.tasks.clone(),
-            self.validation,
-        )
-    }
-
     /// The training tasks: physical parameters and contexts.
     pub fn tasks(&self) -> &[TrainedTask] {
         &self.tasks

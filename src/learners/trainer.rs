@@ -20,6 +20,8 @@ use super::{
 };
 use crate::{random::generator, systems::Task};
 
+/// Of all numbers on the device.
+const PRECISION: DType = DType::F32;
 /// Streams of the seed.
 const FIRST_PARAMETERS: u64 = 100;
 const ROW_ORDER: u64 = 101;
@@ -80,7 +82,6 @@ pub struct Trainer {
     held: Vec<usize>,
     seed: u64,
     device: Device,
-    precision: DType,
     batches: Batches,
     parameters: Tensor<1>,
     adam: Adam,
@@ -103,24 +104,13 @@ struct ErrorSum {
 }
 
 impl Trainer {
-    /// A trainer in single precision on `device`. A method that is trained as another one is
+    /// A trainer on `device`. A method that is trained as another one is
     /// trained as that one.
     pub fn new(
         settings: &Settings,
         tasks: &[Task],
         seed: u64,
         device: &Device,
-    ) -> Result<Self, LearnerError> {
-        Self::with_precision(settings, tasks, seed, device, DType::F32)
-    }
-
-    /// A trainer in the given floating-point precision.
-    pub fn with_precision(
-        settings: &Settings,
-        tasks: &[Task],
-        seed: u64,
-        device: &Device,
-        precision: DType,
     ) -> Result<Self, LearnerError> {
         check_tasks(tasks)?;
         let mut settings = settings.clone();
@@ -134,7 +124,7 @@ impl Trainer {
         let (held, rows) = split_rows(tasks, seed);
         let device = device.clone().without_autodiff();
         let rng = generator(seed, ROW_ORDER);
-        let place = (&device, precision);
+        let place = (&device, PRECISION);
         let parameters = first_parameters(&*learner, seed, place);
         let full_batch = match settings.optimiser {
             Optimiser::Adam => None,
@@ -169,7 +159,6 @@ impl Trainer {
             batches,
             parameters,
             device,
-            precision,
             step: 0,
             done: 0.0,
             best: (f64::INFINITY, 0.0),
@@ -237,7 +226,7 @@ impl Trainer {
             return;
         };
         let moved = search.step();
-        let place = (&self.device, self.precision);
+        let place = (&self.device, PRECISION);
         self.errors.add(Tensor::from_data([search.error()], place));
         if !moved {
             self.pace = 1.0;
@@ -261,7 +250,7 @@ impl Trainer {
         let Some(error) = self.errors.read().await? else {
             return Ok(self.last_error.unwrap_or(f64::NAN));
         };
-        self.errors = ErrorSum::new((&self.device, self.precision));
+        self.errors = ErrorSum::new((&self.device, PRECISION));
         if !error.is_finite() {
             self.restart()?;
             return Ok(error);
@@ -285,7 +274,7 @@ impl Trainer {
             "training diverged by step {}; it was restarted with learning rate {}",
             self.step, self.rate
         ));
-        let place = (&self.device, self.precision);
+        let place = (&self.device, PRECISION);
         self.parameters = first_parameters(&*self.learner, self.seed, place);
         let Settings {
             weight_decay, clip, ..

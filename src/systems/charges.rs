@@ -190,12 +190,6 @@ impl Charges {
         })
     }
 
-    /// Ratio of the largest and the smallest singular value of the ideal features at these points.
-    pub fn condition_number(&self, points: &Samples) -> f64 {
-        let singular = self.features(points).singular_values();
-        singular.max() / singular.min()
-    }
-
     /// The error that is left in the charges when they are fitted with ideal features to these
     /// points under noise σ [V]: `√(σ² trace (VᵀV)⁻¹ / n)` [V m].
     pub fn noise_floor(&self, points: &Samples, sigma: f64) -> Result<f64, SystemError> {

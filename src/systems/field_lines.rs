@@ -44,33 +44,6 @@ pub fn field_lines(
     lines
 }
 
-/// The domain, widened to show the sources around it; sources farther away than half of its width
-/// stay outside.
-pub fn picture_window(domain: Window, sources: &[Shape]) -> Window {
-    let [low, high] = domain;
-    let reach = 0.5 * (high[0] - low[0]).max(high[1] - low[1]);
-    let outside = |point: [f64; 2], axis: usize| {
-        (low[axis] - point[axis])
-            .max(point[axis] - high[axis])
-            .max(0.0)
-    };
-    let mut window = domain;
-    for source in sources {
-        let (centre, margin) = match source {
-            Shape::Disc { centre, radius, .. } => (*centre, 3.0 * radius),
-            _ => continue,
-        };
-        if outside(centre, 0).hypot(outside(centre, 1)) > reach {
-            continue;
-        }
-        for axis in 0..2 {
-            window[0][axis] = window[0][axis].min(centre[axis] - margin);
-            window[1][axis] = window[1][axis].max(centre[axis] + margin);
-        }
-    }
-    window
-}
-
 #[derive(Clone, Copy, PartialEq)]
 enum Direction {
     /// Along the field.

@@ -3,7 +3,7 @@
 
 use burn::tensor::Device;
 use camel_lab::{
-    experiments::evaluate::Trial,
+    experiments::{bench_accuracy::error_of, evaluate::Trial, training},
     learners::{Model, Settings, Trainer},
     systems::{self, Split, System},
 };
@@ -61,10 +61,7 @@ async fn show(settings: &Settings, shots: usize, goals: &[Goal]) {
     let system = systems::by_name(&settings.system).unwrap();
     let name = format!("{}, {}", settings.system, settings.optimiser.name());
     let environments = system.environments(Split::Train, SEED);
-    let tasks: Vec<_> = environments
-        .iter()
-        .map(|phi| system.task(phi, Split::Train, SEED).unwrap())
-        .collect();
+    let tasks = training::tasks(system.as_ref(), &environments, SEED).unwrap();
     let trials = trials(system.as_ref(), shots);
     let mut trainer = Trainer::new(settings, &tasks, SEED, &Device::flex()).unwrap();
     let (mut seconds, mut left, mut error) = (0.0, goals, f64::NAN);
@@ -110,16 +107,7 @@ fn trials(system: &dyn System, shots: usize) -> Vec<Trial> {
         .collect()
 }
 
-/// Mean-square error on the samples that are no shots, over all environments.
 fn mean_error(model: &Model, trials: &[Trial]) -> f64 {
-    let of_trial = |trial: &Trial| {
-        let adapted = model.adapt(&trial.inputs, &trial.targets).unwrap();
-        let outputs = model.predict(&adapted, &trial.task.inputs).unwrap();
-        let errors = trial
-            .rest
-            .iter()
-            .map(|&row| outputs[row] - trial.task.targets[row]);
-        errors.map(|e| e * e).sum::<f64>() / trial.rest.len() as f64
-    };
-    trials.iter().map(of_trial).sum::<f64>() / trials.len() as f64
+    let errors = trials.iter().map(|trial| error_of(model, trial).unwrap());
+    errors.sum::<f64>() / trials.len() as f64
 }

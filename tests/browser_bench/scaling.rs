@@ -1,28 +1,23 @@
 //! How a CAMEL step grows with the tasks T and the rows N.
 
+use camel_lab::experiments::bench::Growth;
 use wasm_bindgen_test::{console_log, wasm_bindgen_test};
 
 use crate::peers::{PROBLEMS, Problem};
 
-/// Slope of a straight line through the logarithms.
-fn slope(points: &[(f64, f64)]) -> f64 {
-    let count = points.len() as f64;
-    let logs = || points.iter().map(|(x, y)| (x.ln(), y.ln()));
-    let (x, y) = logs().fold((0.0, 0.0), |sum, log| {
-        (sum.0 + log.0 / count, sum.1 + log.1 / count)
-    });
-    let across: f64 = logs().map(|log| (log.0 - x) * (log.1 - y)).sum();
-    across / logs().map(|log| (log.0 - x).powi(2)).sum::<f64>()
-}
-
 fn show(what: &str, sizes: [usize; 4], problem: impl Fn(usize) -> Problem) {
     let time = |&size: &usize| (size as f64, problem(size).step("camel").least());
-    let points: Vec<_> = sizes.iter().map(time).collect();
-    let listed: Vec<_> = points
+    let growth = Growth {
+        method: "camel".to_owned(),
+        of: what.to_owned(),
+        points: sizes.iter().map(time).collect(),
+    };
+    let listed: Vec<_> = growth
+        .points
         .iter()
         .map(|p| format!("{}: {:.3} ms", p.0, p.1))
         .collect();
-    console_log!("{what}: {}; slope {:.2}", listed.join(", "), slope(&points));
+    console_log!("{what}: {}; slope {:.2}", listed.join(", "), growth.slope());
 }
 
 #[wasm_bindgen_test]

@@ -14,14 +14,11 @@ use camel_lab::{
         parallel::spread,
         record::Record,
     },
-    learners::{self, Model, weights},
-    systems::{self, NAMES},
+    learners::{Model, weights},
+    systems,
 };
 
-use crate::{
-    output::write,
-    pretrain::{or_all, weights_file},
-};
+use crate::{names, output::write, pretrain::weights_file};
 
 /// Numbers of training tasks; all of a system's are added.
 const TASKS: [usize; 5] = [3, 5, 10, 20, 50];
@@ -41,6 +38,9 @@ pub struct Figures {
     /// Figures, with commas between: tasks, epsilon, shots; all if left out.
     #[arg(long, value_delimiter = ',')]
     figures: Vec<String>,
+    /// Systems, with commas between; all that a figure has if left out.
+    #[arg(long, value_delimiter = ',')]
+    systems: Vec<String>,
     /// Methods, with commas between.
     #[arg(long, value_delimiter = ',', default_value = "camel,anil,r2d2,coda")]
     methods: Vec<String>,
@@ -71,11 +71,10 @@ struct Wanted {
 impl Figures {
     /// Computes what is missing.
     pub fn run(self) -> Result<(), String> {
-        let figures = self.check()?;
+        let mut wanted = self.check()?;
         let table = self.table.as_deref().map(read_table).transpose()?;
         let table = table.unwrap_or_default();
         let mut file = ListFile::<Curve>::open(&self.json)?;
-        let mut wanted = self.wanted(&figures);
         wanted.retain(|one| {
             !file
                 .items
@@ -108,22 +107,18 @@ impl Figures {
         }
     }
 
-    /// Refuses what cannot be done before anything is trained.
-    fn check(&self) -> Result<Vec<String>, String> {
-        let figures = or_all(&self.figures, &FIGURES);
-        if let Some(figure) = figures
-            .iter()
-            .find(|name| !FIGURES.contains(&name.as_str()))
-        {
-            let all = FIGURES.join(", ");
-            return Err(format!("a figure must be one of {all}, but is '{figure}'"));
-        }
-        for method in &self.methods {
-            let found = learners::method(method).map_err(|error| error.to_string())?;
-            if found.zero_shot {
-                return Err(format!("{method} sees no shots, so it has no curves"));
-            }
-        }
+    /// The curves that are asked for; refuses what cannot be done before anything is trained.
+    fn check(&self) -> Result<Vec<Wanted>, String> {
+        let known = |figure: &str| match FIGURES.contains(&figure) {
+            true => Ok(()),
+            false => Err(format!(
+                "a figure must be one of {}, but is '{figure}'",
+                FIGURES.join(", ")
+            )),
+        };
+        let figures = names::checked(&self.figures, FIGURES, known)?;
+        let systems = names::systems(&self.systems)?;
+        let methods = names::trained_methods(&self.methods)?;
         if self.jobs == 0 {
             return Err("the number of jobs must be 1 or more, but is 0".to_owned());
         }
@@ -133,33 +128,12 @@ impl Figures {
                 self.weights.display()
             ));
         }
-        Ok(figures)
-    }
-
-    fn wanted(&self, figures: &[String]) -> Vec<Wanted> {
-        let mut wanted = Vec::new();
-        for figure in figures {
-            let systems: &[&str] = match figure.as_str() {
-                "tasks" => &TASK_SYSTEMS,
-                "epsilon" => &[EPSILON_SYSTEM],
-                _ => &NAMES,
-            };
-            for system in systems {
-                for method in &self.methods {
-                    if self.model_file(system, method).exists() {
-                        wanted.push(Wanted {
-                            figure: figure.clone(),
-                            system: (*system).to_owned(),
-                            method: method.clone(),
-                        });
-                    } else {
-                        let file = self.model_file(system, method);
-                        eprintln!("there is no {}", file.display());
-                    }
-                }
-            }
+        let wanted = wanted(&figures, &systems, &methods);
+        if wanted.is_empty() {
+            let (figures, systems) = (figures.join(", "), systems.join(", "));
+            return Err(format!("the figures {figures} have no curves of {systems}"));
         }
-        wanted
+        Ok(wanted)
     }
 
     fn model_file(&self, system: &str, method: &str) -> PathBuf {
@@ -173,18 +147,21 @@ impl Figures {
             system,
             method,
         } = wanted;
-        let settings = || Some(self.model(system, method).ok()?.settings().clone());
+        let is_of_today = || {
+            let model = self.model(system, method);
+            model.is_ok_and(|model| curve.spec.as_ref() == Some(model.settings()))
+        };
         (&curve.figure, &curve.system, &curve.method) == (figure, system, method)
             && curve.seed == self.seed
-            && curve.spec == settings()
+            && is_of_today()
             && fits(curve, table)
     }
 
     fn model(&self, system: &str, method: &str) -> Result<Model, String> {
         let file = self.model_file(system, method);
-        let text = |error: &dyn std::error::Error| format!("{}: {error}", file.display());
-        let bytes = fs::read(&file).map_err(|error| text(&error))?;
-        weights::import(&bytes).map_err(|error| text(&error))
+        let bytes =
+            fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+        weights::import(&bytes).map_err(|error| format!("{}: {error}", file.display()))
     }
 
     /// The curve of a trained model, which must be the one of the table.
@@ -212,6 +189,26 @@ impl Figures {
             curve.off_by(table).unwrap_or(f64::NAN)
         ))
     }
+}
+
+/// The curves of the systems that a figure is of.
+fn wanted(figures: &[String], systems: &[String], methods: &[String]) -> Vec<Wanted> {
+    let mut wanted = Vec::new();
+    for figure in figures {
+        let is_in_figure = |system: &&String| match figure.as_str() {
+            "tasks" => TASK_SYSTEMS.contains(&system.as_str()),
+            "epsilon" => *system == EPSILON_SYSTEM,
+            _ => true,
+        };
+        for system in systems.iter().filter(is_in_figure) {
+            wanted.extend(methods.iter().map(|method| Wanted {
+                figure: figure.clone(),
+                system: system.clone(),
+                method: method.clone(),
+            }));
+        }
+    }
+    wanted
 }
 
 fn fits(curve: &Curve, table: &[Record]) -> bool {

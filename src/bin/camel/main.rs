@@ -10,6 +10,8 @@ mod figures;
 #[cfg(not(target_arch = "wasm32"))]
 mod merits;
 #[cfg(not(target_arch = "wasm32"))]
+mod names;
+#[cfg(not(target_arch = "wasm32"))]
 mod output;
 #[cfg(not(target_arch = "wasm32"))]
 mod pretrain;

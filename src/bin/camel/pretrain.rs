@@ -8,11 +8,14 @@ use std::{
 
 use camel_lab::{
     experiments::training,
-    learners::{self, METHODS, Model, Progress, Settings, weights},
+    learners::{self, Model, Progress, Settings, weights},
     systems::{self, Split},
 };
 
-use crate::output::cannot_write;
+use crate::{
+    names,
+    output::{cannot_write, prepare_folder},
+};
 
 /// Arguments of `camel pretrain`.
 #[derive(clap::Args)]
@@ -34,15 +37,13 @@ pub struct Pretrain {
 impl Pretrain {
     /// Trains and writes each model.
     pub fn run(self) -> Result<(), String> {
-        let trained: Vec<_> = METHODS
-            .iter()
-            .filter(|method| !method.zero_shot)
-            .map(|method| method.name)
-            .collect();
-        for system in or_all(&self.systems, &systems::NAMES) {
-            for method in or_all(&self.methods, &trained) {
-                let model = train(&system, &method, self.seed)?;
-                let file = save(&model, &self.out, &system, &method)?;
+        let systems = names::systems(&self.systems)?;
+        let methods = names::trained_methods(&self.methods)?;
+        prepare_folder(&self.out)?;
+        for system in &systems {
+            for method in &methods {
+                let model = train(system, method, self.seed)?;
+                let file = save(&model, &self.out, system, method)?;
                 eprintln!(
                     "{}: validation error {:.3e}",
                     file.display(),
@@ -51,15 +52,6 @@ impl Pretrain {
             }
         }
         Ok(())
-    }
-}
-
-/// The given names, or all there are.
-pub fn or_all(given: &[String], all: &[&str]) -> Vec<String> {
-    if given.is_empty() {
-        all.iter().map(|&name| name.to_owned()).collect()
-    } else {
-        given.to_vec()
     }
 }
 
@@ -79,11 +71,10 @@ pub fn train(system: &str, method: &str, seed: u64) -> Result<Model, String> {
         .map_err(|error| error.to_string())
 }
 
-/// Writes one model.
+/// Writes one model into a folder that is there.
 pub fn save(model: &Model, folder: &Path, system: &str, method: &str) -> Result<PathBuf, String> {
     let file = weights_file(folder, system, method);
     let bytes = weights::export(model).map_err(|error| error.to_string())?;
-    fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
     fs::write(&file, bytes).map_err(|error| cannot_write(&file, &error))?;
     Ok(file)
 }

@@ -4,7 +4,6 @@
 //! were made on several machines can be put together with `--from`.
 
 use std::{
-    fs,
     io::{self, Read as _},
     path::PathBuf,
     process::{self, Command, Stdio},
@@ -23,13 +22,14 @@ use camel_lab::{
         training::train,
     },
     identification::trials::test_environment,
-    learners::{self, METHODS, Model, Progress, Settings},
+    learners::{Model, Progress, Settings},
     systems::{self, Split},
 };
 
 use crate::{
-    output::{cannot_write, write},
-    pretrain::{or_all, save, weights_file},
+    names,
+    output::{prepare_folder, write},
+    pretrain::{save, weights_file},
 };
 
 /// Time between two lines of progress.
@@ -127,14 +127,10 @@ impl Table {
 
     /// Refuses what cannot be done before anything is trained.
     fn check(&self) -> Result<(Vec<String>, Vec<String>), String> {
-        let all: Vec<_> = METHODS.iter().map(|method| method.name).collect();
-        let systems = or_all(&self.systems, &systems::NAMES);
-        let methods = or_all(&self.methods, &all);
-        for system in &systems {
-            systems::by_name(system).map_err(|error| error.to_string())?;
-        }
-        for method in &methods {
-            learners::method(method).map_err(|error| error.to_string())?;
+        let systems = names::systems(&self.systems)?;
+        let methods = names::methods(&self.methods)?;
+        for change in &self.set {
+            refuse_names(change)?;
         }
         if let Some(shots) = self.shots.iter().max() {
             for system in &systems {
@@ -150,11 +146,11 @@ impl Table {
         if self.jobs == 0 {
             return Err("the number of jobs must be 1 or more, but is 0".to_owned());
         }
-        if let Some(folder) = &self.weights {
-            fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-        }
         if let Some(noise) = self.noise.iter().find(|s| !(s.is_finite() && **s >= 0.0)) {
             return Err(format!("the noise must be 0 or more, but is {noise}"));
+        }
+        if let Some(folder) = &self.weights {
+            prepare_folder(folder)?;
         }
         Ok((systems, methods))
     }
@@ -299,6 +295,18 @@ impl Table {
         child.wait().map_err(|error| error.to_string())?;
         serde_json::from_str(&text).map_err(|error| format!("its process gave no table: {error}"))
     }
+}
+
+/// Refuses a setting that would train something else than what the cell is called.
+fn refuse_names(change: &str) -> Result<(), String> {
+    for (name, instead) in [("system", "--systems"), ("method", "--methods")] {
+        if change.split_once('=').is_some_and(|(set, _)| set == name) {
+            return Err(format!(
+                "'{change}' is no setting: a {name} is chosen with {instead}"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses more shots than an environment of the system has samples for.

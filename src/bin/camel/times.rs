@@ -1,11 +1,8 @@
 //! The data of the paper's table of compute times.
 
-use camel_lab::{
-    experiments::{list_file::ListFile, record::StepTime, step_times::step_times},
-    systems::NAMES,
-};
+use camel_lab::experiments::{list_file::ListFile, record::StepTime, step_times::step_times};
 
-use crate::{output::write, pretrain::or_all};
+use crate::{names, output::write};
 
 /// Arguments of `camel times`.
 #[derive(clap::Args)]
@@ -28,8 +25,9 @@ impl Times {
             let seconds = self.seconds;
             return Err(format!("the seconds must be above 0, but are {seconds}"));
         }
+        let systems = names::systems(&self.systems)?;
         let mut file = ListFile::<StepTime>::open(&self.json)?;
-        for system in or_all(&self.systems, &NAMES) {
+        for system in systems {
             let times = step_times(&system, self.seconds).map_err(|error| error.to_string())?;
             for time in &times {
                 eprintln!(

@@ -1,16 +1,12 @@
 //! What settings are chosen from: the same tries, with the same time, for every method.
 
-use camel_lab::{
-    experiments::{
-        list_file::ListFile,
-        parallel::spread,
-        tuning::{Candidate, Tried, candidates},
-    },
-    learners::METHODS,
-    systems::NAMES,
+use camel_lab::experiments::{
+    list_file::ListFile,
+    parallel::spread,
+    tuning::{Candidate, Tried, candidates},
 };
 
-use crate::{output::write, pretrain::or_all};
+use crate::{names, output::write};
 
 /// Arguments of `camel tune`.
 #[derive(clap::Args)]
@@ -45,8 +41,8 @@ impl Tune {
     /// Tries what is missing.
     pub fn run(self) -> Result<(), String> {
         self.check()?;
-        let mut file = ListFile::<Tried>::open(&self.json)?;
         let mut tries = self.tries()?;
+        let mut file = ListFile::<Tried>::open(&self.json)?;
         tries.retain(|one| !file.items.iter().any(|tried| is_done(one, tried)));
         eprintln!("{} to try", tries.len());
         let failures = self.work(tries, &mut file)?;
@@ -73,16 +69,13 @@ impl Tune {
     }
 
     fn tries(&self) -> Result<Vec<Try>, String> {
-        let trained: Vec<&str> = METHODS
-            .iter()
-            .filter(|method| !method.zero_shot)
-            .map(|method| method.name)
-            .collect();
+        let systems = names::systems(&self.systems)?;
+        let methods = names::trained_methods(&self.methods)?;
         let mut tries = Vec::new();
         for &seed in &self.seeds {
-            for system in or_all(&self.systems, &NAMES) {
-                for method in or_all(&self.methods, &trained) {
-                    let all = candidates(&system, &method).map_err(|error| error.to_string())?;
+            for system in &systems {
+                for method in &methods {
+                    let all = candidates(system, method).map_err(|error| error.to_string())?;
                     tries.extend(all.into_iter().map(|candidate| (candidate, seed)));
                 }
             }

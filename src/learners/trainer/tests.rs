@@ -191,7 +191,7 @@ fn the_second_order_option_is_not_said_to_have_tried_a_smaller_rate() {
         ..settings("camel")
     };
     let mut trainer = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap();
-    let place = (&trainer.device, trainer.precision);
+    let place = (&trainer.device, PRECISION);
     let nothing = Tensor::from_data([f64::NAN], place);
     trainer.errors.add(nothing);
     let said = now(trainer.loss()).unwrap_err().to_string();
@@ -379,8 +379,7 @@ fn too_few_and_unsuitable_shots_are_refused() {
         ridge: 1e-3,
         ..settings
     };
-    let ridged = model.with_settings(prior).unwrap();
-    assert!(ridged.adapt(&shots(same), &[1.0; 4]).is_ok());
+    assert!(train(&prior, &tasks).adapt(&shots(same), &[1.0; 4]).is_ok());
     let error = model
         .adapt(&shots(vec![f64::NAN; 8]), &[1.0; 4])
         .unwrap_err();
