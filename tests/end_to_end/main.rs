@@ -28,7 +28,6 @@ mod training;
 use std::{
     path::Path,
     sync::{PoisonError, RwLock},
-    time::Duration,
 };
 
 use browser::{DESKTOP, Site, Window};
