@@ -2,7 +2,7 @@
 //!
 //! Each tick plans with the wheeled inverted pendulum from (y, φ, ẏ, φ̇), takes the first
 //! acceleration a and moves the commanded speed, `v ← clip(v + a·dt/2, ±1)`; the wheel servos
-//! follow it. The controller never knows the torso's mass.
+//! follow it. The controller never knows the torso's mass, only the pitch at which it is balanced.
 
 use std::sync::Arc;
 

@@ -18,11 +18,11 @@ use crate::{
 /// A torso that leans further than this has fallen [rad].
 const LARGEST_LEAN: f64 = 1.0;
 /// Most that the feed-forward torque changes in a tick [N m]: jumps would shake the legs.
-const LARGEST_CHANGE: f64 = 0.005;
-/// Share of the past that each tick keeps of what the model foretold, 0.1 s.
-const MEMORY: f64 = 0.95;
-/// Share of the way to the balance of another mass that is made in a tick.
-const EASE: f64 = 0.05;
+const LARGEST_CHANGE: f64 = 0.002;
+/// Share of what the model foretold that is kept in each tick: it remembers a quarter of a second.
+const MEMORY: f64 = 0.98;
+/// Share of the way to the balance of another mass that is made in a tick, for the same reason.
+const EASE: f64 = 0.02;
 /// Standard errors to either side within which 95 % of normal errors lie.
 const NOMINAL_95: f64 = 1.96;
 
@@ -282,7 +282,7 @@ mod tests {
             values: vec![mass],
             standard_errors: vec![error],
         });
-        for _ in 0..300 {
+        for _ in 0..1000 {
             run.rebalance();
         }
         run.plant().balance()
