@@ -261,14 +261,14 @@ mod tests {
     fn a_model_that_says_nonsense_hardly_acts() {
         let robot = Upkie::default();
         let plain = followed(1.0, Fixed(|_: &[f64]| 0.0));
-        let nonsense: [&dyn Fn(&[f64]) -> f64; 4] = [
-            &|_| f64::NAN,
-            &|_| 5.0,
-            &|x| -3.0 * robot.inverse(&[10.0], x),
-            &|x| if x[1] > 0.0 { 1e9 } else { -1e9 },
-        ];
-        for (case, nonsense) in nonsense.into_iter().enumerate() {
-            let [away, lag] = followed(1.0, Fixed(nonsense));
+        let nonsense = |case: usize, x: &[f64]| match case {
+            0 => f64::NAN,
+            1 => 5.0,
+            2 => -3.0 * robot.inverse(&[10.0], x),
+            _ => 1e9 * x[1].signum(),
+        };
+        for case in 0..4 {
+            let [away, lag] = followed(1.0, Fixed(|x: &[f64]| nonsense(case, x)));
             assert!(away < 1.05 * plain[0], "{case}: {away} of {plain:?}");
             assert!(lag < 1.05 * plain[1], "{case}: {lag} of {plain:?}");
         }
