@@ -2,7 +2,7 @@
 //!
 //! Each tick plans with the wheeled inverted pendulum from (y, φ, ẏ, φ̇), takes the first
 //! acceleration a and moves the commanded speed, `v ← clip(v + a·dt/2, ±1)`; the wheel servos
-//! follow it. The controller never knows the torso's mass.
+//! follow it. The controller never knows the torso's mass, only the pitch at which it is balanced.
 
 use std::sync::Arc;
 
@@ -57,6 +57,19 @@ impl Shuttle {
     }
 }
 
+/// What the controller wants of the coming tick.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Command {
+    /// Planned acceleration [m/s²].
+    pub acceleration: f64,
+    /// Speed that the wheel servos are asked for [m/s].
+    pub speed: f64,
+    /// The features x̄ that the tick will have if the pendulum of the plan obeys.
+    pub features: Vec<f64>,
+    /// Whether the controller reached its bounds.
+    pub bounded: bool,
+}
+
 /// What one tick of the loop gives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
@@ -68,10 +81,8 @@ pub struct Tick {
     pub features: Vec<f64>,
     /// Mean torque of a wheel [N m], the model's target.
     pub torque: f64,
-    /// Planned acceleration [m/s²].
-    pub acceleration: f64,
-    /// Whether the controller reached its bounds.
-    pub bounded: bool,
+    /// Commanded less real speed of the wheels at its end [m/s]: what the servos have not followed.
+    pub lag: f64,
 }
 
 /// The balanced robot, advanced tick by tick.
@@ -80,8 +91,8 @@ pub struct UpkieLoop {
     robot: Upkie,
     controller: Mpc,
     path: Shuttle,
-    /// Where the controller stands still when it is asked to be at zero [m].
-    origin: f64,
+    /// Pitch at which the controller takes the robot to be balanced [rad].
+    balance: f64,
     torso_mass: f64,
     state: Vec<f64>,
     commanded_speed: f64,
@@ -98,7 +109,7 @@ impl UpkieLoop {
             gravity: robot.gravity,
             ..MpcSettings::default()
         })?;
-        let origin = stationary_position(&controller, state[6])?;
+        let balance = state[6];
         for i in [2, 4, 6] {
             state[i] += lean;
         }
@@ -106,7 +117,7 @@ impl UpkieLoop {
             robot,
             controller,
             path: Shuttle::default(),
-            origin,
+            balance,
             torso_mass,
             state,
             commanded_speed: 0.0,
@@ -165,18 +176,53 @@ impl UpkieLoop {
         self.path.at(self.time())[0]
     }
 
+    /// Pitch at which the controller takes the robot to be balanced [rad].
+    pub fn balance(&self) -> f64 {
+        self.balance
+    }
+
+    /// Makes the controller take the robot to be balanced at another pitch [rad].
+    pub fn rebalance(&mut self, pitch: f64) {
+        self.balance = pitch;
+    }
+
     /// Plans, commands the servos and runs the physics until the next tick.
     pub fn tick(&mut self) -> Result<Tick, SystemError> {
-        let (time, x) = (self.time(), &self.state);
-        let measured = Vector4::new(x[0], x[6], x[1], x[7]);
-        let plan = self.controller.plan(&measured, |ahead| {
-            let [position, speed] = self.path.at(time + ahead);
-            [position - self.origin, speed]
-        })?;
+        let command = self.plan()?;
+        self.obey(&command, 0.0)
+    }
+
+    /// What the controller wants of the coming tick.
+    pub fn plan(&self) -> Result<Command, SystemError> {
+        let (time, x, dt) = (self.time(), &self.state, self.robot.time_step());
+        let lean = x[6] - self.balance;
+        let measured = Vector4::new(x[0], lean, x[1], x[7]);
+        let plan = self
+            .controller
+            .plan(&measured, |ahead| self.path.at(time + ahead))?;
         let acceleration = plan.inputs[0];
-        let speed = self.commanded_speed + acceleration * self.robot.time_step() / 2.0;
-        self.commanded_speed = speed.clamp(-LARGEST_SPEED, LARGEST_SPEED);
-        let (next, torque) = self.run_physics();
+        let speed = self.commanded_speed + acceleration * dt / 2.0;
+        let speed = speed.clamp(-LARGEST_SPEED, LARGEST_SPEED);
+        let gained = (speed - self.commanded_speed) / dt;
+        let MpcSettings {
+            gravity, length, ..
+        } = *self.controller.settings();
+        let (sin, cos) = x[6].sin_cos();
+        let falling = (gravity * lean - gained) / length;
+        Ok(Command {
+            acceleration,
+            speed,
+            features: vec![x[1], gained, cos, sin, x[7], falling],
+            bounded: plan.bounded,
+        })
+    }
+
+    /// Commands the servos, adds `torque` [N m] to what they ask of each wheel, and runs the physics until
+    /// the next tick.
+    pub fn obey(&mut self, command: &Command, torque: f64) -> Result<Tick, SystemError> {
+        self.commanded_speed = command.speed;
+        let time = self.time();
+        let (next, torque) = self.run_physics(torque);
         let next = checked(&self.robot, next, self.ticks)?;
         let state = std::mem::replace(&mut self.state, next);
         self.ticks += 1;
@@ -185,30 +231,22 @@ impl UpkieLoop {
             features: self.robot.features(&state, &self.state),
             state,
             torque,
-            acceleration,
-            bounded: plan.bounded,
+            lag: self.commanded_speed - self.robot.wheel_speed(&self.state),
         })
     }
 
     /// The state at the next tick and the mean torque of a wheel on the way.
-    fn run_physics(&self) -> (Vec<f64>, f64) {
+    fn run_physics(&self, forward: f64) -> (Vec<f64>, f64) {
         let (mut state, mut total) = (self.state.clone(), 0.0);
         for _ in 0..self.robot.substeps {
-            let torque = self.robot.wheel_servo(&state, self.commanded_speed);
+            let torque = self
+                .robot
+                .wheel_servo(&state, self.commanded_speed, forward);
             state = self.robot.physics_step(&[self.torso_mass], &state, torque);
             total += torque;
         }
         (state, total / self.robot.substeps as f64)
     }
-}
-
-/// Where the controller comes to rest when it is asked to be at zero, for a robot that balances
-/// with a pitch other than zero: pitch and position pull equally.
-fn stationary_position(controller: &Mpc, pitch: f64) -> Result<f64, SystemError> {
-    let first = |state| Ok(controller.plan(&state, |_| [0.0; 2])?.inputs[0]);
-    let by_pitch: f64 = first(Vector4::new(0.0, pitch, 0.0, 0.0))?;
-    let by_position: f64 = first(Vector4::new(0.01, 0.0, 0.0, 0.0))?;
-    Ok(-0.01 * by_pitch / by_position)
 }
 
 /// The samples of one environment: the robot starts with a lean [rad] and follows the path.
@@ -306,7 +344,11 @@ mod tests {
     #[test]
     fn the_bounds_of_the_controller_are_never_reached() {
         let mut run = UpkieLoop::new(Upkie::default(), 1.0, 0.05).unwrap();
-        assert!((0..2000).all(|_| !run.tick().unwrap().bounded));
+        for _ in 0..2000 {
+            let command = run.plan().unwrap();
+            assert!(!command.bounded);
+            run.obey(&command, 0.0).unwrap();
+        }
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub struct WindowAdaptation {
     every: usize,
     rows: VecDeque<(Vec<f64>, f64)>,
     adapted: Option<Adapted>,
+    /// Whether that is adapted to observations, not merely as it was trained.
+    ready: bool,
     workspace: Workspace,
     steps: usize,
 }
@@ -51,6 +53,7 @@ impl WindowAdaptation {
             every,
             rows: VecDeque::with_capacity(window),
             adapted: model.trained(0).and_then(Result::ok),
+            ready: false,
             workspace: Workspace::default(),
             steps: 0,
             model,
@@ -66,6 +69,7 @@ impl WindowAdaptation {
         // A window that does not determine the model leaves the last one in place.
         if let Ok(adapted) = self.model.adapt(&inputs, &targets) {
             self.adapted = Some(adapted);
+            self.ready = true;
         }
     }
 }
@@ -103,12 +107,10 @@ impl OnlineModel for WindowAdaptation {
         }
     }
 
+    /// Nothing before the first adaptation: what it was trained on is not what it observes.
     fn identify(&self) -> Option<Estimate> {
-        read(
-            self.to_parameters.as_ref()?,
-            self.adapted.as_ref()?.context(),
-        )
-        .ok()
+        let adapted = self.adapted.as_ref().filter(|_| self.ready)?;
+        read(self.to_parameters.as_ref()?, adapted.context()).ok()
     }
 }
 
@@ -130,6 +132,7 @@ mod tests {
     fn a_window_of_observations_adapts_any_model_and_follows_a_change() {
         let system = Cartpole::default();
         let mut online = WindowAdaptation::new(shipped(), 100, 20).unwrap();
+        assert_eq!(online.identify(), None);
         let weigh = |online: &mut WindowAdaptation, mass: f64| {
             let split = crate::systems::Split::Test;
             let task = system.task(&[mass, 0.3], split, 1).unwrap();

@@ -113,11 +113,17 @@ impl Upkie {
         }
     }
 
-    /// Torque of a wheel servo that should roll at `speed` [m/s].
-    pub fn wheel_servo(&self, state: &[f64], speed: f64) -> f64 {
+    /// Speed at which a wheel turns against its tibia, in metres of its rim [m/s].
+    pub fn wheel_speed(&self, state: &[f64]) -> f64 {
+        state[1] - WHEEL * state[3]
+    }
+
+    /// Torque of a wheel servo that should roll at `speed` [m/s], `τ = clip(forward + kd (ω*−ω))`.
+    pub fn wheel_servo(&self, state: &[f64], speed: f64, forward: f64) -> f64 {
         let wanted = speed / WHEEL;
         let rate = state[1] / WHEEL - state[3];
-        (self.damping * (wanted - rate)).clamp(-self.wheel_limit, self.wheel_limit)
+        let torque = forward + self.damping * (wanted - rate);
+        torque.clamp(-self.wheel_limit, self.wheel_limit)
     }
 
     /// Exact forward dynamics: the accelerations of y, tibia, femur and torso under torques.

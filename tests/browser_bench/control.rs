@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use camel_lab::{
-    control::{balance::UpkieLoop, trials::BUDGET, upkie_adaptive::UpkieIdentification},
+    control::{balance::UpkieLoop, trials::BUDGET, upkie_adaptive::AdaptiveUpkie},
     identification::{
         identifier::Identifier,
         online::{Estimate, OnlineModel},
@@ -56,9 +56,9 @@ impl OnlineModel for Nothing {
     }
 }
 
-fn robot<M: OnlineModel>(model: M) -> UpkieIdentification<M> {
+fn robot<M: OnlineModel>(model: M) -> AdaptiveUpkie<M> {
     let plant = UpkieLoop::new(Upkie::default(), TORSO, 0.0).unwrap();
-    UpkieIdentification::new(plant, model)
+    AdaptiveUpkie::new(plant, model)
 }
 
 fn camel(model: &Arc<Model>) -> impl OnlineModel + Clone + use<> {

@@ -15,7 +15,7 @@ mod upkie;
 mod watch;
 
 pub use cartpole::AdaptiveTrials;
-pub use report::{AdaptiveReport, AdaptiveTrial, Compared, Steps};
+pub use report::{AdaptiveReport, AdaptiveTrial, Compared, Steps, Totals};
 pub use upkie::UpkieTrials;
 
 /// Stream of the change's time in a trial's seed.

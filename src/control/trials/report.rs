@@ -27,6 +27,8 @@ pub struct AdaptiveTrial {
     pub error: f64,
     /// Total errors of the models that it is compared with.
     pub compared: Compared,
+    /// Upkie's total errors with the model, with the oracle, and without any model.
+    pub wheels: Option<[Totals; 3]>,
     /// How the model kept its time budget.
     pub punctuality: Punctuality,
     /// Whether the plant diverged or the robot fell.
@@ -60,6 +62,7 @@ impl AdaptiveTrial {
                 watch.total_error
             },
             compared,
+            wheels: None,
             punctuality: punctuality.unwrap_or_default(),
             failed,
         }
@@ -75,6 +78,26 @@ pub struct Compared {
     pub oracle_plain: Option<f64>,
     /// Frictionless inverse dynamics with the masses before the change, the same feedback and no alarm.
     pub analytic: Option<f64>,
+}
+
+/// Total errors over the ticks of one of Upkie's runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// Distances from the path [m].
+    pub position: f64,
+    /// Differences between commanded and real speed of the wheels [m/s].
+    pub speed: f64,
+    /// Errors of the predicted wheel torque [N m].
+    pub prediction: f64,
+}
+
+impl Totals {
+    /// Those of a robot that fell.
+    pub(super) const FAILED: Self = Self {
+        position: f64::INFINITY,
+        speed: f64::INFINITY,
+        prediction: f64::INFINITY,
+    };
 }
 
 /// Median and maximum over trials; `None` where more than half, or one, never got there.
@@ -119,8 +142,8 @@ pub struct AdaptiveReport {
     pub coverage_95: Option<f64>,
     /// The same 100 steps after the change was noticed.
     pub coverage_95_soon: Option<f64>,
-    /// Total error, median over all trials, one that failed counted as infinite: the tip's distances to the reference [m] of the cartpole, the torque's
-    /// prediction errors [N m] of Upkie.
+    /// Total error, median over all trials, one that failed counted as infinite: the tip's distances to
+    /// the reference of the cartpole, the wheels' from the path of Upkie [m].
     pub tracking_error: f64,
     /// The same for a model that knows the masses and the friction, with the adaptive controller's
     /// feedback, which becomes strong as soon as the mass changes.
@@ -130,6 +153,18 @@ pub struct AdaptiveReport {
     /// The same for frictionless inverse dynamics with the masses before the change, which has that
     /// feedback too but notices nothing.
     pub tracking_error_analytic: Option<f64>,
+    /// The same for Upkie's balance and servos alone, without any model.
+    pub tracking_error_plain: Option<f64>,
+    /// Total difference between commanded and real speed of Upkie's wheels [m/s].
+    pub speed_error: Option<f64>,
+    /// The same for the oracle.
+    pub speed_error_oracle: Option<f64>,
+    /// The same without any model.
+    pub speed_error_plain: Option<f64>,
+    /// Total error of Upkie's predicted wheel torque [N m].
+    pub prediction_error: Option<f64>,
+    /// The same for the oracle, which takes the legs to be locked.
+    pub prediction_error_oracle: Option<f64>,
     /// Trials in which the plant diverged or the robot fell; they count as never there.
     pub diverged: usize,
     /// Time that a tick may take [s].
@@ -156,6 +191,13 @@ impl AdaptiveReport {
             let values: Option<Vec<f64>> = trials.iter().map(|t| value(&t.compared)).collect();
             values.filter(|v| !v.is_empty()).map(median)
         };
+        let wheels = |value: fn(&[Totals; 3]) -> f64| {
+            let values: Option<Vec<f64>> = trials
+                .iter()
+                .map(|t| t.wheels.as_ref().map(value))
+                .collect();
+            values.filter(|v| !v.is_empty()).map(median)
+        };
         Self {
             trials: trials.len(),
             steps_within_5pct: settled(0),
@@ -169,6 +211,12 @@ impl AdaptiveReport {
             tracking_error_oracle: median(trials.iter().map(|t| t.compared.oracle).collect()),
             tracking_error_oracle_plain: compared(|c| c.oracle_plain),
             tracking_error_analytic: compared(|c| c.analytic),
+            tracking_error_plain: wheels(|[_, _, plain]| plain.position),
+            speed_error: wheels(|[own, ..]| own.speed),
+            speed_error_oracle: wheels(|[_, oracle, _]| oracle.speed),
+            speed_error_plain: wheels(|[_, _, plain]| plain.speed),
+            prediction_error: wheels(|[own, ..]| own.prediction),
+            prediction_error_oracle: wheels(|[_, oracle, _]| oracle.prediction),
             diverged: trials.iter().filter(|t| t.failed).count(),
             budget_seconds,
             adaptation_seconds: Summary::of(&seconds),

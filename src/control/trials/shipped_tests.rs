@@ -10,7 +10,7 @@ use crate::{
         plant::Plant,
         recovery::Recovery,
         reference::Reference,
-        upkie_adaptive::UpkieIdentification,
+        upkie_adaptive::{AdaptiveUpkie, UpkieTick},
     },
     identification::{
         identifier::Identifier, learned::LearnedModel, model::PhysicalModel,
@@ -79,7 +79,7 @@ fn a_tick_of_a_quarter_of_an_adaptation_is_missed_with_the_two_or_more_that_foll
 }
 
 #[test]
-fn a_trained_model_weighs_the_heavier_torso_in_two_seconds() {
+fn a_trained_model_weighs_the_heavier_torso_in_two_seconds_and_keeps_the_path_better_than_none() {
     let model = camel(&shipped!("upkie-camel"), &Upkie::default(), 0.0);
     let setting = UpkieTrials::default();
     let report = adaptive_trials(&setting, 50, 0, PATIENT, || Ok(model.clone())).unwrap();
@@ -88,6 +88,67 @@ fn a_trained_model_weighs_the_heavier_torso_in_two_seconds() {
         "{report:?}"
     );
     assert!(report.false_alarms_per_10k <= 1.0, "{report:?}");
+    let plain = report.tracking_error_plain.unwrap();
+    assert!(report.tracking_error < 0.8 * plain, "{report:?}");
+    let oracle = report.tracking_error_oracle;
+    assert!(report.tracking_error < 1.2 * oracle, "{report:?}");
+    // The wheels turn as they are told.
+    let plain = report.speed_error_plain.unwrap();
+    assert!(report.speed_error.unwrap() < 0.35 * plain, "{report:?}");
+}
+
+#[test]
+fn upkie_stands_with_a_model_that_acts_whatever_its_torso_becomes() {
+    let model = camel(&shipped!("upkie-camel"), &Upkie::default(), 0.0);
+    for (start, factor) in [
+        (0.5, 20.0),
+        (10.0, 0.05),
+        (1.0, 4.0),
+        (4.0, 0.25),
+        (10.0, 1.0),
+    ] {
+        let setting = UpkieTrials {
+            start,
+            factor,
+            ..UpkieTrials::default()
+        };
+        let report = adaptive_trials(&setting, 5, 0, PATIENT, || Ok(model.clone())).unwrap();
+        assert_eq!(report.diverged, 0, "{start} kg, times {factor}: {report:?}");
+        let plain = report.tracking_error_plain.unwrap();
+        assert!(
+            report.tracking_error < 1.05 * plain,
+            "{start} kg: {report:?}"
+        );
+    }
+}
+
+#[test]
+fn upkie_stands_with_a_model_whose_predictions_jump() {
+    let model = shipped!("upkie-anil");
+    let fresh = || Ok(WindowAdaptation::new(model.clone(), 50, 1)?);
+    let report = adaptive_trials(&UpkieTrials::default(), 3, 0, PATIENT, fresh).unwrap();
+    assert!(report.prediction_error.unwrap() > 10.0, "{report:?}");
+    assert_eq!(report.diverged, 0, "{report:?}");
+    let plain = report.speed_error_plain.unwrap();
+    assert!(report.speed_error.unwrap() < 0.7 * plain, "{report:?}");
+}
+
+#[test]
+fn a_model_that_is_never_ready_does_no_harm() {
+    for model in [
+        shipped!("upkie-anil"),
+        shipped!("upkie-coda"),
+        shipped!("upkie-maml"),
+    ] {
+        let fresh = || Ok(WindowAdaptation::new(model.clone(), 50, 1)?);
+        let hurried = Duration::from_nanos(1);
+        let report = adaptive_trials(&UpkieTrials::default(), 3, 0, hurried, fresh).unwrap();
+        assert_eq!(report.diverged, 0, "{report:?}");
+        let plain = report.tracking_error_plain.unwrap();
+        assert!(report.tracking_error < 1.05 * plain, "{report:?}");
+        let plain = report.speed_error_plain.unwrap();
+        assert!(report.speed_error.unwrap() < 1.05 * plain, "{report:?}");
+    }
 }
 
 #[test]
@@ -95,9 +156,9 @@ fn the_error_bars_of_the_torso_cover_it_as_often_as_they_say() {
     let model = camel(&shipped!("upkie-camel"), &Upkie::default(), 0.0);
     let mut fresh = || Ok(Budgeted::new(model.clone(), PATIENT));
     let covered = (0..200_u32).filter(|&trial| {
-        // Torsos become 2 to 8 kg heavy; two seconds later they are weighed.
+        // Torsos become 0.5 to 10 kg heavy, as in training; two seconds later they are weighed.
         let setting = UpkieTrials {
-            factor: 2.0 + 6.0 * f64::from(trial) / 199.0,
+            factor: 0.5 * 20.0_f64.powf(f64::from(trial) / 199.0),
             after: 400,
             ..UpkieTrials::default()
         };
@@ -155,21 +216,26 @@ fn nothing_that_the_controller_does_gives_a_coming_change_away() {
 }
 
 #[test]
-fn the_model_that_runs_along_with_upkie_knows_nothing_of_a_coming_change_either() {
+fn nothing_that_acts_on_upkie_gives_a_coming_change_away_either() {
     let model = camel(&shipped!("upkie-camel"), &Upkie::default(), 0.0);
-    let estimates = |change: usize| -> Vec<_> {
-        let plant = UpkieLoop::new(Upkie::default(), 1.0, 0.01).unwrap();
-        let mut run = UpkieIdentification::new(plant, model.clone());
+    let ticks = |change: usize| -> Vec<UpkieTick> {
+        let plant = UpkieLoop::settled(Upkie::default(), 1.0, 0.01).unwrap();
+        let mut run = AdaptiveUpkie::new(plant, model.clone());
         let mut tick = |step| {
             if step == change {
                 run.change_mass(4.0).unwrap();
             }
-            let tick = run.step().unwrap();
-            (tick.predicted.to_bits(), tick.estimate, tick.detected)
+            run.step().unwrap()
         };
         (0..400).map(&mut tick).collect()
     };
-    let (calm, changed) = (estimates(usize::MAX), estimates(300));
+    let (calm, changed) = (ticks(usize::MAX), ticks(300));
     assert_eq!(calm[..300], changed[..300]);
-    assert_ne!(calm[300..], changed[300..]);
+    // What acts in the tick of the change was chosen before it could be felt.
+    let forward = |ticks: &[UpkieTick], step: usize| ticks[step].forward;
+    assert_eq!(
+        forward(&calm, 300).to_bits(),
+        forward(&changed, 300).to_bits()
+    );
+    assert_ne!(forward(&calm, 301), forward(&changed, 301));
 }

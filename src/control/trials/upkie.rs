@@ -1,14 +1,16 @@
 //! Upkie shuttles to and fro at 200 Hz; its torso becomes heavier on the way.
 
 use super::{
-    AdaptiveTrial, Compared, Trials, change_step, check_change,
+    AdaptiveTrial, Compared, Totals, Trials, change_step, check_change,
     watch::{Seen, Watch},
 };
 use crate::{
-    control::{balance::UpkieLoop, error::ControlError, upkie_adaptive::UpkieIdentification},
+    control::{
+        balance::UpkieLoop, controllers::Fixed, error::ControlError, upkie_adaptive::AdaptiveUpkie,
+    },
     identification::{
-        budget::{Budgeted, Punctuality},
-        online::OnlineModel,
+        budget::Budgeted,
+        online::{Estimate, OnlineModel},
     },
     random,
     systems::{Robot as _, System as _, upkie::Upkie},
@@ -58,7 +60,7 @@ impl Trials for UpkieTrials {
         check_change(self.change_tick, (1, LATEST_CHANGE))
     }
 
-    /// One trial, and a run without any change for its false alarms.
+    /// One trial, a run without any change for its false alarms, and what it is compared with.
     fn trial<M: OnlineModel + Clone>(
         &self,
         seed: u64,
@@ -68,47 +70,116 @@ impl Trials for UpkieTrials {
         let heavy = self.factor * self.start;
         let mut watch = Watch::new(change, heavy);
         let run = ControlError::survived(self.run(seed, change, model()?, &mut watch))?;
-        let (punctuality, oracle) = run.unzip();
+        let (punctuality, own) = run
+            .map(|(model, totals)| (model.punctuality().clone(), totals))
+            .unzip();
         let mut quiet = Watch::new(usize::MAX, self.start);
         let calm = seed.wrapping_add(1 << 32);
         ControlError::survived(self.run(calm, usize::MAX, model()?, &mut quiet))?;
+        let oracle = Oracle {
+            robot: self.robot.clone(),
+            masses: [self.start, heavy],
+            change,
+            seen: 0,
+        };
+        let totals = [
+            own.unwrap_or(Totals::FAILED),
+            self.compare(seed, change, oracle)?,
+            self.compare(seed, change, Fixed(|_: &[f64]| 0.0))?,
+        ];
         let compared = Compared {
-            oracle: oracle.unwrap_or(f64::INFINITY),
+            oracle: totals[1].position,
             ..Compared::default()
         };
-        Ok(AdaptiveTrial::of(&watch, &quiet, punctuality, compared))
+        Ok(AdaptiveTrial {
+            wheels: Some(totals),
+            ..AdaptiveTrial::of(&watch, &quiet, punctuality, compared)
+        })
     }
 }
 
 impl UpkieTrials {
-    /// One run; also the total prediction error of the formula with the true mass.
+    /// One run, the model after it and the total errors.
     fn run<M: OnlineModel + Clone>(
         &self,
         seed: u64,
         change: usize,
-        model: Budgeted<M>,
+        model: M,
         watch: &mut Watch,
-    ) -> Result<(Punctuality, f64), ControlError> {
+    ) -> Result<(M, Totals), ControlError> {
         let lean = random::generator(seed, LEAN_STREAM).random_range(-LARGEST_LEAN..=LARGEST_LEAN);
         let plant = UpkieLoop::settled(self.robot.clone(), self.start, lean)?;
-        let mut run = UpkieIdentification::new(plant, model);
+        let mut run = AdaptiveUpkie::new(plant, model);
         let ticks = change.min(self.change_tick.unwrap_or(CHANGE_TICKS.1)) + self.after;
-        let mut oracle = 0.0;
+        let mut totals = Totals::default();
         for step in 0..ticks {
             if step == change {
                 run.change_mass(self.factor * self.start)?;
             }
+            let wanted = run.plant().target();
             let tick = run.step()?;
             let estimate = tick.estimate.as_ref();
+            let error = (tick.state[0] - wanted).abs();
             watch.see(&Seen {
                 step,
                 mass: estimate.and_then(|e| e.values.first().copied()),
                 standard_error: estimate.and_then(|e| e.standard_errors.first().copied()),
                 alarm: tick.detected,
-                error: (tick.predicted - tick.torque).abs(),
+                error,
             });
-            oracle += (self.robot.inverse(&[tick.truth], &tick.features) - tick.torque).abs();
+            totals.position += error;
+            totals.speed += tick.lag.abs();
+            totals.prediction += (tick.predicted - tick.torque).abs();
         }
-        Ok((run.model().punctuality().clone(), oracle))
+        Ok((run.model().clone(), totals))
+    }
+
+    /// Total errors of another model in the same run.
+    fn compare<M: OnlineModel + Clone>(
+        &self,
+        seed: u64,
+        change: usize,
+        model: M,
+    ) -> Result<Totals, ControlError> {
+        let mut watch = Watch::new(change, self.factor * self.start);
+        let run = ControlError::survived(self.run(seed, change, model, &mut watch))?;
+        Ok(run.map_or(Totals::FAILED, |(_, totals)| totals))
+    }
+}
+
+/// The torques of locked legs with the true mass, which it is told in the tick of the change.
+#[derive(Clone)]
+struct Oracle {
+    robot: Upkie,
+    /// Torso before and after the change [kg].
+    masses: [f64; 2],
+    change: usize,
+    /// Ticks so far.
+    seen: usize,
+}
+
+impl Oracle {
+    /// The mass in a tick.
+    fn mass(&self, tick: usize) -> f64 {
+        self.masses[usize::from(tick >= self.change)]
+    }
+}
+
+impl OnlineModel for Oracle {
+    fn observe(&mut self, _features: &[f64], _input: f64) -> bool {
+        self.seen += 1;
+        false
+    }
+
+    fn predict(&mut self, features: &[f64]) -> f64 {
+        self.robot.inverse(&[self.mass(self.seen)], features)
+    }
+
+    /// Asked after the tick that was seen last.
+    fn identify(&self) -> Option<Estimate> {
+        Some(Estimate {
+            values: vec![self.mass(self.seen.saturating_sub(1))],
+            standard_errors: vec![0.0],
+        })
     }
 }

@@ -14,7 +14,7 @@ use crate::{
         reference::Reference,
         shots::Shots,
         tracking::tip_distance,
-        upkie_adaptive::UpkieIdentification,
+        upkie_adaptive::AdaptiveUpkie,
     },
     experiments::identifiers,
     identification::{
@@ -140,7 +140,7 @@ fn upkie<M: OnlineModel + Clone + 'static>(
     let plant = UpkieLoop::settled(robot.clone(), TORSO, 0.0)?;
     Ok(Box::new(UpkieRun {
         begun: plant.ticks(),
-        run: UpkieIdentification::new(plant, budgeted(model, &robot)),
+        run: AdaptiveUpkie::new(plant, budgeted(model, &robot)),
         change: (spec.time / robot.time_step()).round() as usize,
         mass,
     }))
@@ -182,7 +182,7 @@ impl<M: OnlineModel + Clone> Simulation for CartpoleRun<M> {
 }
 
 struct UpkieRun<M> {
-    run: UpkieIdentification<Budgeted<M>>,
+    run: AdaptiveUpkie<Budgeted<M>>,
     /// Ticks of the plant before the run.
     begun: usize,
     change: usize,
