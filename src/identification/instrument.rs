@@ -17,7 +17,7 @@ use super::{
     quantile::widening,
     recursive::{Drift, RecursiveSettings},
     residuals::{Expected, ResidualModel},
-    whitener::{Part, Scatter, Whitener},
+    whitener::{Part, Scatter, Whitener, lasting_gain},
 };
 
 /// Sums over the observations since the start or the last change, faded by the forgetting.
@@ -124,12 +124,27 @@ impl Instrumented {
         self.slow.add(&z, keep, gain);
     }
 
-    /// Variance of the drift over its usual one that bars of 1.96 standard errors need: as these weights
-    /// let expect (`reach`, 1 for those of training), and as their residuals show. A drift with the correlation
-    /// c has only n(1 − c²)/(1 + c²) values of its own in n steps, of which the weights have taken one each.
-    fn drift(&self, weights: &DVector<f64>, reach: f64) -> f64 {
+    /// How many times as much of an error is to be taken for drift as if the drift had its usual size, since
+    /// the run shows that it is larger; 1 or more.
+    pub fn emphasis(&self, weights: &[f64], reach: f64) -> f64 {
+        let Some(drift) = self.settings.drift else {
+            return 1.0;
+        };
+        let (ratio, _) = self.variance(&DVector::from_column_slice(weights), reach);
+        let larger = Drift {
+            size: drift.size * ratio.max(1.0).sqrt(),
+            ..drift
+        };
+        let noise = self.settings.noise;
+        lasting_gain(larger, noise) / lasting_gain(drift, noise)
+    }
+
+    /// Variance of the drift over its usual one, and how many values it was found from: as these weights let
+    /// expect (`reach`, 1 for those of training), and as their residuals show. A drift with the correlation c
+    /// has only n(1 − c²)/(1 + c²) values of its own in n steps, of which the weights have taken one each.
+    fn variance(&self, weights: &DVector<f64>, reach: f64) -> (f64, f64) {
         let Some(Drift { size, correlation }) = self.settings.drift else {
-            return 0.0;
+            return (0.0, f64::INFINITY);
         };
         let kept = correlation.powi(2);
         let values = self.pairs * (1.0 - kept) / (1.0 + kept) - weights.len() as f64;
@@ -139,7 +154,7 @@ impl Instrumented {
         let seen = (lagged / (correlation * size.powi(2))).max(0.0);
         let Expected { ratio, freedom } = self.expected;
         let total = freedom + values;
-        (freedom * ratio * reach + values * seen) / total * widening(total).powi(2)
+        ((freedom * ratio * reach + values * seen) / total, total)
     }
 
     /// Covariance of Σ z̃ ε̃ if the model's own errors, slow ones and fast, have so many times their usual variance.
@@ -162,7 +177,8 @@ impl Instrumented {
         ));
         let inverse = (&self.across + &prior).try_inverse()?;
         let free = &inverse * (&self.moment + &prior * &self.start);
-        let scores = self.scores(self.drift(&free, reach)) + prior;
+        let (drift, values) = self.variance(&free, reach);
+        let scores = self.scores(drift * widening(values).powi(2)) + prior;
         let apart = &inverse * scores * inverse.transpose();
         let plain = DVector::from_column_slice(plain);
         let bias = free - &plain;
@@ -260,13 +276,18 @@ mod tests {
     fn a_run_shows_how_large_the_drift_is_and_a_short_one_is_believed_less() {
         let mass = DVector::from_element(1, 0.5);
         for (wrong, least, most) in [(0.0, 0.0, 0.2), (1.0, 0.6, 1.6), (3.0, 6.0, 14.0)] {
-            let ratios = (0..10).map(|seed| weighed(Some(DRIFT), wrong, seed).1.drift(&mass, 1.0));
-            let mean = ratios.sum::<f64>() / 10.0;
+            let run = |seed| weighed(Some(DRIFT), wrong, seed).1;
+            let mean = (0..10)
+                .map(|seed| run(seed).variance(&mass, 1.0).0)
+                .sum::<f64>()
+                / 10.0;
+            let emphasis = run(0).emphasis(mass.as_slice(), 1.0);
+            assert_eq!(emphasis > 1.1, wrong > 1.0, "{emphasis} for {wrong}");
             assert!((least..most).contains(&mean), "{mean} for {wrong}");
         }
         let none = instrumented(&[1.0], &settings(Some(DRIFT)));
-        let believed = none.drift(&mass, 4.0);
-        assert!((4.0..12.0).contains(&believed), "{believed}");
+        let (believed, values) = none.variance(&mass, 4.0);
+        assert!((3.0..4.0).contains(&believed) && values < 5.0, "{believed}");
     }
 
     #[test]

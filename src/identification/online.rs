@@ -207,7 +207,10 @@ impl<M: AffineModel> OnlineModel for OnlineLeastSquares<M> {
     }
 
     fn disturbance(&self) -> f64 {
-        self.estimate.drift()
+        let weights = self.estimate.weights();
+        let reach = self.model.reach(weights).powi(2);
+        let emphasis = |free: &Instrumented| free.emphasis(weights, reach);
+        self.instrumented.as_ref().map_or(1.0, emphasis) * self.estimate.drift()
     }
 
     fn identify(&self) -> Option<Estimate> {

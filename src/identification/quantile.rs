@@ -7,6 +7,9 @@ pub const NOMINAL_95: f64 = 1.96;
 /// t_ν/1.96: by how much wider a bar has to be whose standard error was found from ν numbers, 1 or more of
 /// them. `t² = ν (exp(1.96² (2ν + 2)/((2ν + 1) ν)) − 1)` is right within 2 %.
 pub fn widening(freedom: f64) -> f64 {
+    if freedom.is_infinite() {
+        return 1.0;
+    }
     let exponent = NOMINAL_95.powi(2) * (2.0 * freedom + 2.0) / (2.0 * freedom + 1.0);
     (freedom * (exponent / freedom).exp_m1()).sqrt() / NOMINAL_95
 }
@@ -25,6 +28,7 @@ mod tests {
             (10.0, 2.228),
             (30.0, 2.042),
             (1e9, 1.96),
+            (f64::INFINITY, 1.96),
         ] {
             let found = NOMINAL_95 * widening(freedom);
             assert!((found / quantile - 1.0).abs() < 0.02, "{found}: {freedom}");

@@ -76,6 +76,17 @@ impl Whitener {
     }
 }
 
+/// Share of a lasting ε that the filter takes for drift in the end: `cg/(1 − c(1 − g))`, with the gain g that
+/// it has by then; σ is that of e.
+pub(super) fn lasting_gain(Drift { size, correlation }: Drift, sigma: f64) -> f64 {
+    let lost = 1.0 - correlation * correlation;
+    let (fresh, noise) = (lost * size.powi(2), sigma.powi(2));
+    let half = (lost * noise - fresh) / 2.0;
+    let variance = (half * half + fresh * noise).sqrt() - half;
+    let gain = variance / (variance + noise);
+    correlation * gain / (1.0 - correlation * (1.0 - gain))
+}
+
 /// A part of the noise: e or d.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
@@ -136,9 +147,7 @@ impl Scatter {
 mod tests {
     use super::*;
 
-    /// Of noise as it is taken to be the filter leaves white numbers, of known variance.
-    #[test]
-    fn the_white_and_the_slow_part_of_the_variance_add_up() {
+    fn settings() -> (Drift, RecursiveSettings) {
         let drift = Drift {
             size: 0.1,
             correlation: 0.95,
@@ -149,6 +158,25 @@ mod tests {
             spread: vec![3.0],
             drift: Some(drift),
         };
+        (drift, settings)
+    }
+
+    #[test]
+    fn a_lasting_error_is_taken_for_drift_up_to_the_share_that_is_told() {
+        let (drift, settings) = settings();
+        let mut filter = Whitener::new(1, &settings);
+        for _ in 0..500 {
+            filter.filter(DVector::zeros(1), DVector::zeros(1), 2.0);
+        }
+        let share = lasting_gain(drift, settings.noise);
+        assert!((filter.input / 2.0 - share).abs() < 1e-9, "{share}");
+        assert!((0.3..0.7).contains(&share), "{share}");
+    }
+
+    /// Of noise as it is taken to be the filter leaves white numbers, of known variance.
+    #[test]
+    fn the_white_and_the_slow_part_of_the_variance_add_up() {
+        let (drift, settings) = settings();
         let mut filter = Whitener::new(1, &settings);
         let (mut white, mut slow) = (Scatter::new(1, Part::White), Scatter::new(1, Part::Slow));
         let mut square = 0.0;
