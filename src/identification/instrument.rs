@@ -51,7 +51,10 @@ impl Instrumented {
         measurement: f64,
         residuals: ResidualModel,
     ) -> Self {
-        Self::with(start, settings.clone(), measurement, residuals.expected())
+        let mut settings = settings.clone();
+        // Without a correlation there is nothing slow to follow.
+        settings.drift = settings.drift.filter(|drift| drift.correlation > 0.0);
+        Self::with(start, settings, measurement, residuals.expected())
     }
 
     fn with(
