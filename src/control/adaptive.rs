@@ -199,9 +199,7 @@ mod tests {
     use crate::{
         control::{feedback::TipFeedback, recovery::Recovery},
         identification::{
-            change::CusumSettings,
-            model::KnownFeatures,
-            online::{OnlineLeastSquares, Readout},
+            change::CusumSettings, model::KnownFeatures, online::OnlineLeastSquares,
             recursive::RecursiveSettings,
         },
         systems::cartpole::Cartpole,
@@ -218,7 +216,7 @@ mod tests {
         };
         let known = KnownFeatures::new(Cartpole::default());
         let change = Some(CusumSettings::EXACT);
-        OnlineLeastSquares::new(known, &[1.0, 0.2], settings, change, Readout::Direct).unwrap()
+        OnlineLeastSquares::new(known, &[1.0, 0.2], settings, change).unwrap()
     }
 
     /// Disturbances also move the accelerations that the features are made of, which biases the

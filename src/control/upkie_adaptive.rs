@@ -188,7 +188,7 @@ mod tests {
         identification::{
             change::CusumSettings,
             model::KnownFeatures,
-            online::{OnlineLeastSquares, Readout},
+            online::OnlineLeastSquares,
             recursive::{Drift, RecursiveSettings},
         },
         systems::{Robot as _, upkie::Upkie},
@@ -207,7 +207,7 @@ mod tests {
         };
         let known = KnownFeatures::new(Upkie::default());
         let change = Some(CusumSettings::LEARNED);
-        OnlineLeastSquares::new(known, &[5.0], settings, change, Readout::Direct).unwrap()
+        OnlineLeastSquares::new(known, &[5.0], settings, change).unwrap()
     }
 
     #[test]

@@ -38,6 +38,8 @@ pub struct AffineMap {
     /// (XᵀX)⁺ of the centred, truncated inputs.
     precision_inverse: DMatrix<f64>,
     residual: DMatrix<f64>,
+    /// Tasks beyond those that determine the map.
+    freedom: usize,
     singular_values: Vec<f64>,
     rank: usize,
     tasks: usize,
@@ -85,6 +87,7 @@ impl AffineMap {
         Ok(Self {
             offset: z_centre - &matrix * &x_centre,
             residual: errors.tr_mul(&errors) / freedom.max(1) as f64,
+            freedom,
             usual_leverage: (rank + usize::from(offset == Offset::Free)) as f64 / tasks as f64,
             matrix,
             centre: x_centre,
@@ -156,6 +159,11 @@ impl AffineMap {
     /// Covariance of the training tasks' residuals; zero when the map passes through all of them.
     pub fn residual(&self) -> &DMatrix<f64> {
         &self.residual
+    }
+
+    /// Number of values that [`Self::residual`] was found from, 0 when the map passes through all tasks.
+    pub fn freedom(&self) -> usize {
+        self.freedom
     }
 
     /// Singular values of the training inputs in the metric, largest first.

@@ -8,6 +8,7 @@ use super::{
     identifier::{DETERMINED, Identified, Prior},
     learned::tasks_of,
     online::Estimate,
+    quantile::widening,
 };
 use crate::learners::{Adapted, Model};
 
@@ -39,13 +40,15 @@ pub fn identify_by_map(
     })
 }
 
-/// The parameters of a context with the map's own error bars.
+/// The parameters of a context with the map's own error bars: those of an error whose size was found from
+/// as few numbers as there are training tasks beyond those that determine the map.
 pub(super) fn read(map: &AffineMap, context: &[f64]) -> Result<Estimate, IdentificationError> {
     let exact = DMatrix::zeros(context.len(), context.len());
     let errors = map.covariance(context, &exact)?.diagonal();
+    let wider = widening(map.freedom().max(1) as f64);
     Ok(Estimate {
         values: map.apply(context)?.as_slice().to_vec(),
-        standard_errors: errors.iter().map(|v| v.max(0.0).sqrt()).collect(),
+        standard_errors: errors.iter().map(|v| wider * v.max(0.0).sqrt()).collect(),
     })
 }
 

@@ -4,8 +4,8 @@
 //! truth really lies from the estimate, in standard errors, is counted on validation tasks: after n
 //! shots, 95 % of them must lie within `1.96 f(n)` standard errors. f may be below or above 1.
 
-/// Standard errors to either side within which 95 % of normal errors lie.
-const NOMINAL_95: f64 = 1.96;
+use super::quantile::NOMINAL_95;
+
 /// Share of the validation tasks that the error bars shall cover.
 const COVERAGE: f64 = 0.95;
 /// Observations up to which error bars may need widening: half of what a recursion with forgetting

@@ -14,7 +14,7 @@ use super::{
     error::IdentificationError,
     least_squares::spectrum,
     model::{AdaptedModel, AffineModel, PhysicalModel, regressors},
-    online::{Estimate, OnlineLeastSquares, Readout},
+    online::{Estimate, OnlineLeastSquares},
     recursive::{RecursiveLeastSquares, RecursiveSettings},
     residuals::{ResidualModel, residuals},
 };
@@ -274,12 +274,11 @@ impl<M: AffineModel + Clone> Identifier<M> {
             &self.prior.centre,
             self.recursive_settings(FORGETTING, measurement),
             Some(CusumSettings::LEARNED),
-            Readout::Direct,
         )?;
         let calibration = &self.online_calibration;
         let online = online.with_calibration(calibration.of_share(share));
         Ok(match measurement > 0.0 {
-            true => online.with_disturbances(share),
+            true => online.with_disturbances(measurement, self.residuals),
             false => online,
         })
     }

@@ -238,22 +238,13 @@ mod tests {
         }
     }
 
-    /// A doubled cart swings the pole. At the end, beyond the length of the validation trajectories,
-    /// the error bars are wide on purpose.
+    /// Single masses lie near the upper bound where the model happens to be good: its errors are allowed for.
     #[test]
-    fn error_bars_of_a_doubled_cart_cover_it_soon_after_the_alarm_and_at_the_end() {
-        let [soon, last] = covered(3_000, |_| 2.0);
-        assert!(HONEST.contains(&soon), "{soon} soon");
-        assert!(last >= *HONEST.start(), "{last} at the end");
-    }
-
-    /// At a single mass far from those of training only too narrow bars are refused.
-    #[test]
-    fn error_bars_cover_half_the_cart_and_four_times_the_cart() {
-        for factor in [0.5, 4.0] {
+    fn online_error_bars_cover_each_new_mass_as_often_as_they_say() {
+        for factor in [0.5, 1.5, 2.0, 3.0, 4.0] {
             let shares = covered(5_000, |_| factor);
-            let narrow = shares.iter().any(|share| share < HONEST.start());
-            assert!(!narrow, "{shares:?}, times {factor}");
+            let honest = shares.iter().all(|share| HONEST.contains(share));
+            assert!(honest, "{shares:?}, times {factor}");
         }
     }
 
@@ -298,7 +289,7 @@ mod tests {
             assert!(report.detection_delay.median.unwrap() <= 8.0, "{report:?}");
             assert_eq!(report.diverged, 0, "{report:?}");
             let oracle = report.tracking_error_oracle;
-            assert!(report.tracking_error <= 2.0 * oracle, "{report:?}");
+            assert!(report.tracking_error <= 1.5 * oracle, "{report:?}");
         }
     }
 }

@@ -5,17 +5,16 @@
 //! longer what it was. It sees inputs and features alone; nothing tells it that or when something
 //! changes.
 
-use nalgebra::DMatrix;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    affine_map::AffineMap,
     calibration::Calibration,
     change::{Cusum, CusumSettings},
     error::{IdentificationError, check_length},
     instrument::Instrumented,
     model::AffineModel,
     recursive::{RecursiveLeastSquares, RecursiveSettings},
+    residuals::ResidualModel,
 };
 use crate::systems::Samples;
 
@@ -88,26 +87,15 @@ impl<M: OnlineModel + ?Sized> OnlineModel for Box<M> {
     }
 }
 
-/// How weights become physical parameters.
-#[derive(Clone, Debug)]
-pub enum Readout {
-    /// The weights are the physical parameters.
-    Direct,
-    /// The weights are task weights; the map ω ↦ φ reads them.
-    Map(Box<AffineMap>),
-}
-
 /// Recursive least squares with change detection on any affine model.
 #[derive(Clone, Debug)]
 pub struct OnlineLeastSquares<M> {
     model: M,
     estimate: RecursiveLeastSquares,
     change: Option<Cusum>,
-    readout: Readout,
     calibration: Calibration,
-    /// The estimate that disturbances do not bias, where there are any, and the share of the model's
-    /// own errors in its variance.
-    instrumented: Option<(Instrumented, f64)>,
+    /// The estimate that disturbances do not bias, where there are any.
+    instrumented: Option<Instrumented>,
     /// Observations since the start or the last change.
     seen: usize,
     features: Vec<f64>,
@@ -120,25 +108,20 @@ impl<M: AffineModel> OnlineLeastSquares<M> {
         start: &[f64],
         settings: RecursiveSettings,
         change: Option<CusumSettings>,
-        readout: Readout,
     ) -> Result<Self, IdentificationError> {
         check_length("the start", model.size(), start.len())?;
-        if let Readout::Map(map) = &readout {
-            check_length("the map's input", model.size(), map.matrix().ncols())?;
-        }
         Ok(Self {
             features: vec![0.0; model.size()],
             estimate: RecursiveLeastSquares::new(start, settings)?,
             change: change.map(Cusum::new).transpose()?,
             model,
-            readout,
             calibration: Calibration::default(),
             instrumented: None,
             seen: 0,
         })
     }
 
-    /// Brings the error bars of a direct readout to the width that they need.
+    /// Brings the error bars to the width that they need.
     #[must_use]
     pub fn with_calibration(mut self, calibration: Calibration) -> Self {
         self.calibration = calibration;
@@ -146,32 +129,21 @@ impl<M: AffineModel> OnlineLeastSquares<M> {
     }
 
     /// Expects disturbances that move the features too, as a force on the plant does: they no longer
-    /// bias what is identified. `share` is that of the model's own errors in the variance of what many
-    /// observations tell. The predictions stay those of least squares.
+    /// bias what is identified. `measurement` is their standard deviation, `residuals` are the model's own.
+    /// The predictions stay those of least squares.
     #[must_use]
-    pub fn with_disturbances(mut self, share: f64) -> Self {
+    pub fn with_disturbances(mut self, measurement: f64, residuals: ResidualModel) -> Self {
         let (start, settings) = (self.estimate.weights(), self.estimate.settings());
-        self.instrumented = Some((Instrumented::new(start, settings), share));
+        let instrumented = Instrumented::new(start, settings, measurement, residuals);
+        self.instrumented = Some(instrumented);
         self
     }
 
-    fn spread(&self) -> DMatrix<f64> {
-        let size = self.estimate.weights().len();
-        DMatrix::from_fn(size, size, |i, j| self.estimate.covariance(i, j))
-    }
-
-    /// Weights that disturbances do not bias, if there are any. The model's own errors are taken to be
-    /// as large as these weights let expect, unless the run shows that they are larger or smaller.
+    /// Weights that disturbances do not bias, if there are any.
     fn undisturbed(&self) -> Option<(Vec<f64>, Vec<f64>)> {
-        let (instrumented, share) = self.instrumented.as_ref()?;
-        let found = instrumented.estimate(self.estimate.weights(), &self.spread())?;
-        let (least, most) = found.drift;
-        let own = self.model.reach(&found.values).powi(2).max(least).min(most);
-        let factor = (share * own + 1.0 - share).sqrt();
-        let errors = found.errors.iter().enumerate();
-        let errors = errors.map(|(i, error)| (factor * error).min(self.estimate.prior_spread(i)));
-        let errors = errors.collect();
-        Some((found.values, errors))
+        let weights = self.estimate.weights();
+        let reach = self.model.reach(weights).powi(2);
+        self.instrumented.as_ref()?.estimate(weights, reach)
     }
 
     /// Weights of least squares with calibrated error bars.
@@ -204,12 +176,12 @@ impl<M: AffineModel> OnlineModel for OnlineLeastSquares<M> {
         if changed {
             self.seen = 1;
             self.estimate.reset_covariance();
-            if let Some((instrumented, _)) = &mut self.instrumented {
+            if let Some(instrumented) = &mut self.instrumented {
                 instrumented.reset(self.estimate.weights());
             }
             self.estimate.update(&self.features, rest);
         }
-        if let Some((instrumented, _)) = &mut self.instrumented {
+        if let Some(instrumented) = &mut self.instrumented {
             instrumented.update(&self.features, rest);
         }
         changed
@@ -221,7 +193,7 @@ impl<M: AffineModel> OnlineModel for OnlineLeastSquares<M> {
             self.observe(x, u);
         }
         self.estimate.restart_drift();
-        if let Some((instrumented, _)) = &mut self.instrumented {
+        if let Some(instrumented) = &mut self.instrumented {
             instrumented.restart_drift();
         }
         if let Some(change) = &mut self.change {
@@ -235,22 +207,15 @@ impl<M: AffineModel> OnlineModel for OnlineLeastSquares<M> {
     }
 
     fn disturbance(&self) -> f64 {
-        self.estimate.drift()
+        let weights = self.estimate.weights();
+        let reach = self.model.reach(weights).powi(2);
+        let emphasis = |free: &Instrumented| free.emphasis(weights, reach);
+        self.instrumented.as_ref().map_or(1.0, emphasis) * self.estimate.drift()
     }
 
     fn identify(&self) -> Option<Estimate> {
-        let (values, standard_errors) = match &self.readout {
-            Readout::Direct => self.undisturbed().unwrap_or_else(|| self.calibrated()),
-            Readout::Map(map) => {
-                let weights = self.estimate.weights();
-                let covariance = map.covariance(weights, &self.spread()).ok()?;
-                let errors = covariance.diagonal().map(|v| v.max(0.0).sqrt());
-                (
-                    map.apply(weights).ok()?.as_slice().to_vec(),
-                    errors.as_slice().to_vec(),
-                )
-            }
-        };
+        let undisturbed = self.undisturbed();
+        let (values, standard_errors) = undisturbed.unwrap_or_else(|| self.calibrated());
         Some(Estimate {
             values,
             standard_errors,
@@ -262,7 +227,7 @@ impl<M: AffineModel> OnlineModel for OnlineLeastSquares<M> {
 mod tests {
     use super::*;
     use crate::{
-        identification::{affine_map, model::KnownFeatures, recursive::Drift},
+        identification::{model::KnownFeatures, recursive::Drift},
         systems::{Split, System as _, cartpole::Cartpole},
     };
 
@@ -278,8 +243,7 @@ mod tests {
     fn online(drift: Option<Drift>) -> OnlineLeastSquares<KnownFeatures<Cartpole>> {
         let model = KnownFeatures::new(Cartpole::default());
         let change = Some(CusumSettings::EXACT);
-        OnlineLeastSquares::new(model, &[1.5, 0.3], settings(drift), change, Readout::Direct)
-            .unwrap()
+        OnlineLeastSquares::new(model, &[1.5, 0.3], settings(drift), change).unwrap()
     }
 
     /// Runs a model through two environments, one after the other; when it noticed.
@@ -309,35 +273,6 @@ mod tests {
             let estimate = model.identify().unwrap();
             assert!((estimate.values[0] - 3.0).abs() < 0.03, "{estimate:?}");
         }
-    }
-
-    #[test]
-    fn task_weights_are_read_through_the_map_with_wider_bars_where_it_is_uncertain() {
-        let phi = Cartpole::default().environments(Split::Train, 0);
-        // Weights that are the masses in another unit.
-        let grams: Vec<Vec<f64>> = phi
-            .iter()
-            .map(|p| p.iter().map(|m| 1e3 * m).collect())
-            .collect();
-        let rank = affine_map::Rank::AtMost(2);
-        let map = AffineMap::fit(&phi, &grams, rank, affine_map::Offset::Free, None).unwrap();
-        let model = KnownFeatures::new(Cartpole::default());
-        let start = [1.5, 0.3];
-        let mut mapped = OnlineLeastSquares::new(
-            model,
-            &start,
-            settings(None),
-            None,
-            Readout::Map(Box::new(map)),
-        )
-        .unwrap();
-        let mut direct = online(None);
-        noticed(&mut mapped, [1.8, 0.25], [1.8, 0.25]);
-        noticed(&mut direct, [1.8, 0.25], [1.8, 0.25]);
-        let (mapped, direct) = (mapped.identify().unwrap(), direct.identify().unwrap());
-        assert!((mapped.values[0] - 1e3 * direct.values[0]).abs() < 1e-3);
-        let bars = (mapped.standard_errors[0], 1e3 * direct.standard_errors[0]);
-        assert!((bars.0 / bars.1 - 1.0).abs() < 0.5, "{bars:?}");
     }
 
     #[test]

@@ -21,6 +21,19 @@ const LAG: usize = 5;
 /// Largest correlation from step to step that is believed.
 const LARGEST_CORRELATION: f64 = 0.98;
 
+/// Least relative variance of the residuals' variance from run to run: no two runs are alike.
+const LEAST_SCATTER: f64 = 0.01;
+
+/// What is believed of the variance of a run's residuals: a scaled inverse χ² distribution, which is as
+/// if it had been found from a few numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expected {
+    /// That variance over [`ResidualModel::size`]².
+    pub ratio: f64,
+    /// How many numbers it counts for.
+    pub freedom: f64,
+}
+
 /// Size and correlation of a model's residuals.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResidualModel {
@@ -56,6 +69,18 @@ impl ResidualModel {
             rmse: (all / count.max(1) as f64).sqrt(),
             correlation: correlation(trajectories),
         })
+    }
+
+    /// The variance of a run's residuals. Over runs it is about log-normal, with the median size², the mean
+    /// rmse² and so the variance s² = 4 ln(rmse/size) of its logarithm. An inverse χ² of ν numbers has nearly
+    /// 2/ν + 2/ν² of it, and a mean of the logarithm that is 1/ν above that of its scale.
+    pub fn expected(&self) -> Expected {
+        let scatter = (4.0 * (self.rmse / self.size).ln()).max(LEAST_SCATTER);
+        let freedom = (1.0 + (1.0 + 2.0 * scatter).sqrt()) / scatter;
+        Expected {
+            ratio: (-1.0 / freedom).exp(),
+            freedom,
+        }
     }
 
     /// The slowly varying part of the residuals, for samples that come in order. Their correlation is
@@ -196,5 +221,24 @@ mod tests {
         assert!(ResidualModel::of(&runs).unwrap().correlation < 0.5);
         assert_eq!(ResidualModel::white(0.1).unwrap().drift(), None);
         assert!(ResidualModel::of(&[]).is_err());
+    }
+
+    #[test]
+    fn runs_that_differ_count_for_few_numbers_and_runs_that_are_alike_for_many() {
+        let expected = |rmse| {
+            let model = ResidualModel {
+                rmse,
+                ..ResidualModel::white(1.0).unwrap()
+            };
+            model.expected()
+        };
+        // An inverse χ² of 3 numbers: its logarithm has the variance 0.935, its median is 1.27 scales.
+        let differ = expected((0.935_f64 / 4.0).exp());
+        assert!((differ.freedom - 3.0).abs() < 0.2, "{differ:?}");
+        assert!((differ.ratio * 1.27 - 1.0).abs() < 0.15, "{differ:?}");
+        for rmse in [1.0, 0.9] {
+            let alike = expected(rmse);
+            assert!(alike.freedom > 100.0 && alike.ratio > 0.99, "{alike:?}");
+        }
     }
 }

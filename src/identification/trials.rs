@@ -2,11 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{error::IdentificationError, identifier::Identified};
+use super::{error::IdentificationError, identifier::Identified, quantile::NOMINAL_95};
 use crate::systems::{Samples, Split, System, SystemError, Task};
-
-/// Standard errors to either side within which 95 % of normal errors lie.
-const NOMINAL_95: f64 = 1.96;
 
 /// Median, mean and maximum of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

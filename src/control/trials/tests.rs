@@ -4,7 +4,7 @@ use super::{cartpole::START, *};
 use crate::identification::{
     change::CusumSettings,
     model::KnownFeatures,
-    online::{Estimate, OnlineLeastSquares, Readout},
+    online::{Estimate, OnlineLeastSquares},
     recursive::{Drift, RecursiveSettings},
 };
 use crate::systems::{cartpole::Cartpole, upkie::Upkie};
@@ -25,7 +25,6 @@ fn known(
         &[1.0, 0.2],
         settings,
         change,
-        Readout::Direct,
     )?)
 }
 
@@ -119,13 +118,7 @@ fn a_torso_four_times_as_heavy_is_weighed_in_two_seconds() {
         };
         let known = KnownFeatures::new(Upkie::default());
         let change = Some(CusumSettings::LEARNED);
-        Ok(OnlineLeastSquares::new(
-            known,
-            &[5.0],
-            settings,
-            change,
-            Readout::Direct,
-        )?)
+        Ok(OnlineLeastSquares::new(known, &[5.0], settings, change)?)
     };
     let report = adaptive_trials(&UpkieTrials::default(), 6, 0, BUDGET, model).unwrap();
     assert!(

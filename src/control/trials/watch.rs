@@ -1,9 +1,9 @@
 //! What is measured in a run whose plant changes.
 
+use crate::identification::quantile::NOMINAL_95;
+
 /// Steps after a noticed change in which further alarms belong to it.
 const SETTLING: usize = 100;
-/// Standard errors to either side within which 95 % of normal errors lie.
-const NOMINAL_95: f64 = 1.96;
 /// Relative errors within which an estimate counts as there.
 pub const TOLERANCES: [f64; 3] = [0.05, 0.1, 0.15];
 
