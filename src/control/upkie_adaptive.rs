@@ -11,7 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{balance::UpkieLoop, error::ControlError};
 use crate::{
-    identification::online::{Estimate, OnlineModel},
+    identification::{
+        online::{Estimate, OnlineModel},
+        quantile::NOMINAL_95,
+    },
     systems::System as _,
 };
 
@@ -23,8 +26,6 @@ const LARGEST_CHANGE: f64 = 0.002;
 const MEMORY: f64 = 0.98;
 /// Share of the way to the balance of another mass that is made in a tick, for the same reason.
 const EASE: f64 = 0.02;
-/// Standard errors to either side within which 95 % of normal errors lie.
-const NOMINAL_95: f64 = 1.96;
 
 /// What one tick gave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -157,11 +157,6 @@ impl<M: AffineModel> OnlineLeastSquares<M> {
         });
         (weights.to_vec(), errors.collect())
     }
-
-    /// How close the change detector is to an alarm, 0 to 1.
-    pub fn alarm_level(&self) -> f64 {
-        self.change.as_ref().map_or(0.0, Cusum::level)
-    }
 }
 
 impl<M: AffineModel> OnlineModel for OnlineLeastSquares<M> {
