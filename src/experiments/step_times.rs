@@ -48,13 +48,16 @@ fn median_step(settings: &Settings, data: &[Task], seconds: f64) -> Result<f64, 
     let mut trainer = Trainer::new(settings, data, 0, &Device::flex())?;
     trainer.step()?;
     let (begun, mut steps) = (Instant::now(), Vec::new());
-    while steps.len() < LEAST_STEPS || begun.elapsed().as_secs_f64() < seconds {
+    // A training at its end makes no more steps, however often it is asked.
+    while !trainer.finished()
+        && (steps.len() < LEAST_STEPS || begun.elapsed().as_secs_f64() < seconds)
+    {
         let step = Instant::now();
         trainer.step()?;
         steps.push(step.elapsed().as_secs_f64());
     }
     steps.sort_by(f64::total_cmp);
-    Ok(steps[steps.len() / 2])
+    Ok(steps.get(steps.len() / 2).copied().unwrap_or(f64::INFINITY))
 }
 
 #[cfg(test)]
@@ -70,5 +73,18 @@ mod tests {
             assert_eq!(time.rows, 100);
             assert!(time.seconds > 0.0 && time.seconds.is_finite(), "{time:?}");
         }
+    }
+
+    #[test]
+    fn steps_that_a_finished_training_does_not_make_are_not_measured() {
+        let physics = systems::by_name("charges-pair").unwrap();
+        let environments = physics.environments(Split::Train, 0);
+        let data = tasks(physics.as_ref(), &environments, 0).unwrap();
+        let few = Settings {
+            steps: 5,
+            ..Settings::new("charges-pair", "camel").unwrap().with_adam()
+        };
+        let time = median_step(&few, &data, 0.05).unwrap();
+        assert!(time > 1e-6, "{time} s");
     }
 }
