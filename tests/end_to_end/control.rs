@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{
     browser::{DESKTOP, Site},
     drive,
-    files::{choose, file, saved_by, watch_saving},
+    files::{choose, file, saved_by, visit_answered, watch_saving},
 };
 
 const UPKIE: &str = "#/experiments?v=1&system=upkie&method=camel&view=online%3Dcamel,3,2.5";
@@ -114,7 +114,7 @@ fn a_saved_online_run_is_opened_again_without_running() {
         assert_eq!(report["spec"]["factor"], 3.0);
         assert_eq!(report["run"]["ticks"], 1200);
 
-        site.visit("#/experiments?v=1&system=pendulum").await;
+        visit_answered(site, "#/experiments?v=1&system=pendulum").await;
         let broken = text.replace("\"factor\":3", "\"factor\":-3");
         choose(site, "#open-run", file("broken.json", broken)).await;
         site.wait_for_text("#transfer .notice--error", "the factor -3")

@@ -56,6 +56,12 @@ async fn saved(site: &Site) -> Vec<u8> {
         .collect()
 }
 
+/// Goes to an experiment and waits until its model has answered, as a visitor does who then opens a file.
+pub async fn visit_answered(site: &Site, link: &str) {
+    site.visit(link).await;
+    site.wait_for_text("#origin", "adapts at once").await;
+}
+
 #[test]
 #[ignore = "needs the built site"]
 fn a_visitor_learns_from_a_file_and_takes_model_and_results_home() {
@@ -279,7 +285,7 @@ fn a_saved_run_is_opened_again_and_another_file_is_named() {
             assert!(text.starts_with(begins), "{text}");
         }
 
-        site.visit("#/experiments?v=1&system=pendulum").await;
+        visit_answered(site, "#/experiments?v=1&system=pendulum").await;
         choose(
             site,
             "#open-run",
