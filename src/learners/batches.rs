@@ -162,6 +162,22 @@ impl HostRows {
         }
     }
 
+    /// The first `count` rows of each task.
+    pub fn first(&self, count: usize) -> Self {
+        let first = |values: &[f64], blocks: usize| {
+            let length = values.len() / blocks;
+            let kept = length / self.rows * count;
+            let blocks = values.chunks_exact(length);
+            blocks.flat_map(|block| &block[..kept]).copied().collect()
+        };
+        Self {
+            x: first(&self.x, self.groups),
+            y: first(&self.y, self.y.len() / self.rows),
+            groups: self.groups,
+            rows: count,
+        }
+    }
+
     /// The same rows, the second half of each task before the first.
     pub fn turned(&self) -> Self {
         let turn = |values: &[f64], blocks: usize| {

@@ -6,6 +6,9 @@
 //!
 //! A learner that adapts to one half of the rows and is judged by the other does so both ways: no
 //! later batch would ever judge the features of the first half.
+//!
+//! Neighbours on a trajectory are nearly alike, so that a part of the rows tells the way for long: the
+//! first iterations go over a [`Draft`] of them.
 
 use std::sync::Arc;
 
@@ -13,12 +16,37 @@ use super::{Direct, Learner, LearnerError, Rows, Shots, batches::HostRows, lbfgs
 
 /// Pairs of steps and gradient changes that are remembered.
 const MEMORY: usize = 40;
+/// The draft has one row in so many, and at least so many of all tasks' own rows.
+const DRAFT: usize = 4;
+const DRAFT_ROWS: usize = 1_000;
+/// Part of the iterations that go over the draft.
+const DRAFT_PART: f64 = 0.4;
 
 /// A search for the meta-parameters with the least error on all rows.
 #[derive(Debug)]
 pub(super) struct FullBatch {
     problem: Problem,
+    /// What the first iterations go over; none where rows are few, or shared by all tasks.
+    draft: Option<Draft>,
     search: Lbfgs,
+}
+
+/// Some of the rows, and the iterations that still go over them.
+#[derive(Debug)]
+struct Draft {
+    problem: Problem,
+    left: usize,
+}
+
+/// What an iteration did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moved {
+    /// It made the error smaller.
+    On,
+    /// The same, and it is the first one over all rows: the error is no longer that of the draft.
+    ToAllRows,
+    /// No step makes the error smaller.
+    Nowhere,
 }
 
 #[derive(Debug)]
@@ -31,35 +59,60 @@ struct Problem {
 }
 
 impl FullBatch {
-    /// A search for the least error of `loss`, from these meta-parameters of the learner.
+    /// A search of so many iterations for the least error of `loss`, from these meta-parameters of the
+    /// learner. The draft takes the first rows: they should be mixed.
     pub fn new(
         learner: &dyn Learner,
         loss: Arc<dyn Direct>,
         data: HostRows,
         start: Vec<f64>,
+        iterations: usize,
     ) -> Self {
-        let tasks = data.y.len() / data.rows;
-        let turned = match learner.trained_context(&start, 0) {
-            Some(_) => None,
-            None => Some(data.turned()),
-        };
-        let mut problem = Problem {
-            loss,
-            orders: [data].into_iter().chain(turned).collect(),
-            tasks,
-            evaluations: 0,
-        };
-        let search = Lbfgs::new(start, MEMORY, &mut |x, gradient| {
-            problem.evaluate(x, gradient)
+        let both_ways = learner.trained_context(&start, 0).is_none();
+        let mut draft = Self::draft_rows(&data).map(|rows| Draft {
+            problem: Problem::new(loss.clone(), rows, both_ways),
+            left: (DRAFT_PART * iterations as f64) as usize,
         });
-        Self { problem, search }
+        let mut problem = Problem::new(loss, data, both_ways);
+        let first = draft.as_mut().map_or(&mut problem, |d| &mut d.problem);
+        let search = Lbfgs::new(start, MEMORY, &mut |x, gradient| {
+            first.evaluate(x, gradient)
+        });
+        Self {
+            problem,
+            draft,
+            search,
+        }
     }
 
-    /// One iteration; false where none makes the error smaller.
-    pub fn step(&mut self) -> bool {
+    fn draft_rows(data: &HostRows) -> Option<HostRows> {
+        let rows = data.rows / DRAFT;
+        (data.groups > 1 && rows * data.groups >= DRAFT_ROWS).then(|| data.first(rows))
+    }
+
+    /// One iteration.
+    pub fn step(&mut self) -> Moved {
+        if let Some(Draft { problem, left }) = &mut self.draft {
+            let evaluate = &mut |x: &[f64], gradient: &mut [f64]| problem.evaluate(x, gradient);
+            if *left > 0 && self.search.step(evaluate) {
+                *left -= 1;
+                return Moved::On;
+            }
+        }
         let problem = &mut self.problem;
-        self.search
-            .step(&mut |x, gradient| problem.evaluate(x, gradient))
+        let draft = self.draft.take();
+        if let Some(draft) = &draft {
+            problem.evaluations += draft.problem.evaluations;
+        }
+        let evaluate = &mut |x: &[f64], gradient: &mut [f64]| problem.evaluate(x, gradient);
+        if draft.is_some() {
+            self.search.evaluate_anew(evaluate);
+        }
+        match (self.search.step(evaluate), draft) {
+            (false, _) => Moved::Nowhere,
+            (true, Some(_)) => Moved::ToAllRows,
+            (true, None) => Moved::On,
+        }
     }
 
     /// The error of standardised targets.
@@ -70,7 +123,8 @@ impl FullBatch {
     /// Evaluations of the loss and its gradient so far.
     #[cfg(test)]
     pub fn evaluations(&self) -> usize {
-        self.problem.evaluations
+        let drafted = self.draft.as_ref().map_or(0, |d| d.problem.evaluations);
+        drafted + self.problem.evaluations
     }
 
     /// The meta-parameters, with the contexts that were solved for.
@@ -87,6 +141,17 @@ impl FullBatch {
 }
 
 impl Problem {
+    fn new(loss: Arc<dyn Direct>, data: HostRows, both_ways: bool) -> Self {
+        let tasks = data.y.len() / data.rows;
+        let turned = both_ways.then(|| data.turned());
+        Self {
+            loss,
+            orders: [data].into_iter().chain(turned).collect(),
+            tasks,
+            evaluations: 0,
+        }
+    }
+
     fn evaluate(&mut self, parameters: &[f64], gradient: &mut [f64]) -> f64 {
         self.evaluations += 1;
         gradient.fill(0.0);
@@ -116,32 +181,73 @@ mod tests {
         random::generator,
     };
 
-    fn data() -> HostRows {
+    /// Two inputs in two tasks.
+    fn data(groups: usize, rows: usize) -> HostRows {
         let wave = |count: usize| (0..count).map(|i| (1.7 * i as f64).sin()).collect();
         HostRows {
-            x: wave(2 * 6 * 2),
-            y: wave(2 * 6),
-            groups: 2,
-            rows: 6,
+            x: wave(groups * rows * 2),
+            y: wave(2 * rows),
+            groups,
+            rows,
         }
+    }
+
+    /// A search of ten iterations.
+    fn search(method: &str, data: HostRows) -> FullBatch {
+        let settings = Settings::new("cartpole", method).unwrap();
+        let shape = Shape {
+            inputs: 2,
+            tasks: 2,
+        };
+        let learner = learner(&settings, shape).unwrap();
+        let start = learner.initial_parameters(&mut generator(1, 0));
+        let loss = learner.projected().unwrap();
+        FullBatch::new(&*learner, loss, data, start, 10)
     }
 
     #[test]
     fn both_halves_of_the_rows_are_judged() {
         for method in ["camel", "anil", "r2d2"] {
-            let settings = Settings::new("cartpole", method).unwrap();
-            let shape = Shape {
-                inputs: 2,
-                tasks: 2,
-            };
-            let learner = learner(&settings, shape).unwrap();
-            let start = learner.initial_parameters(&mut generator(1, 0));
-            let error = |data| {
-                let loss = learner.projected().unwrap();
-                FullBatch::new(&*learner, loss, data, start.clone()).error()
-            };
-            let (error, turned) = (error(data()), error(data().turned()));
+            let [error, turned] =
+                [data(2, 6), data(2, 6).turned()].map(|data| search(method, data).error());
             assert!((error - turned).abs() < 1e-9 * error, "{method}");
         }
+    }
+
+    #[test]
+    fn four_in_ten_iterations_go_over_a_quarter_of_long_trajectories_and_the_rest_over_all() {
+        for method in ["camel", "anil", "r2d2"] {
+            let mut search = search(method, data(2, 2_000));
+            let draft = self::search(method, data(2, 2_000).first(500));
+            assert_eq!(search.error(), draft.error());
+            let moved: Vec<Moved> = (0..6).map(|_| search.step()).collect();
+            let [on, all] = [Moved::On, Moved::ToAllRows];
+            assert_eq!(moved, [on, on, on, on, all, on], "{method}");
+            let (problem, x) = (&mut search.problem, search.search.x());
+            let error = problem.evaluate(x, &mut vec![0.0; x.len()]);
+            assert_eq!(search.error(), error, "{method}");
+        }
+    }
+
+    #[test]
+    fn few_rows_and_grids_that_tasks_share_are_all_gone_over_from_the_start() {
+        assert!(search("camel", data(2, 2_000)).draft.is_some());
+        for (groups, rows) in [(1, 8_000), (2, 1_996)] {
+            assert!(search("camel", data(groups, rows)).draft.is_none());
+        }
+    }
+
+    #[test]
+    fn a_draft_that_no_step_helps_is_left() {
+        let mut flat = data(2, 2_000);
+        for task in flat.y.chunks_exact_mut(2_000) {
+            task[..500].fill(0.0);
+        }
+        let moved: Vec<Moved> = {
+            let mut search = search("camel", flat);
+            (0..4).map(|_| search.step()).collect()
+        };
+        assert!(moved.contains(&Moved::ToAllRows), "{moved:?}");
+        assert!(!moved.contains(&Moved::Nowhere), "{moved:?}");
     }
 }

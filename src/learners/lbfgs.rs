@@ -51,6 +51,11 @@ impl Lbfgs {
         self.value
     }
 
+    /// Goes on from where it is with another f that is nearly the same; what is remembered stays.
+    pub fn evaluate_anew(&mut self, f: &mut impl FnMut(&[f64], &mut [f64]) -> f64) {
+        self.value = f(&self.x, &mut self.gradient);
+    }
+
     /// One step; false where none makes f smaller. What is remembered is forgotten before it gives
     /// up.
     pub fn step(&mut self, f: &mut impl FnMut(&[f64], &mut [f64]) -> f64) -> bool {

@@ -14,7 +14,7 @@ use super::{
     Batch, Direct, Learner, LearnerError, Optimiser, Scaling, Settings, Shape,
     adam::Adam,
     batches::{Batches, HostRows, check_tasks, shares_inputs},
-    full_batch::FullBatch,
+    full_batch::{FullBatch, Moved},
     host_ops, learner, method,
     net::is_fused,
 };
@@ -139,7 +139,7 @@ impl Trainer {
                 let mut mixed = rows.clone();
                 mixed.shuffle(&mut generator(seed, ROW_ORDER));
                 let data = HostRows::of(tasks, &scaling, &mixed);
-                Some(FullBatch::new(&*learner, loss, data, start))
+                Some(FullBatch::new(&*learner, loss, data, start, settings.steps))
             }
         };
         let batches = Batches::new(tasks, &scaling, rows, settings.batch, place, rng);
@@ -227,8 +227,13 @@ impl Trainer {
         };
         let moved = search.step();
         let place = (&self.device, PRECISION);
+        if moved == Moved::ToAllRows {
+            // Errors of other rows do not compare.
+            self.errors = ErrorSum::new(place);
+            self.best = (f64::INFINITY, self.done);
+        }
         self.errors.add(Tensor::from_data([search.error()], place));
-        if !moved {
+        if moved == Moved::Nowhere {
             self.pace = 1.0;
             self.notices.push(format!(
                 "no step made the error smaller after step {}; training ended there",
