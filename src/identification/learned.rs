@@ -238,13 +238,14 @@ mod tests {
         }
     }
 
-    /// Single masses lie near the upper bound where the model happens to be good: its errors are allowed for.
+    /// Where this model happens to be good its bars soon after an alarm are wide, since they allow for
+    /// its errors: there a single mass has only the lower bound.
     #[test]
     fn online_error_bars_cover_each_new_mass_as_often_as_they_say() {
         for factor in [0.5, 1.5, 2.0, 3.0, 4.0] {
-            let shares = covered(5_000, |_| factor);
-            let honest = shares.iter().all(|share| HONEST.contains(share));
-            assert!(honest, "{shares:?}, times {factor}");
+            let [soon, end] = covered(0, |_| factor);
+            let honest = soon >= *HONEST.start() && HONEST.contains(&end);
+            assert!(honest, "{soon} soon, {end} at the end, times {factor}");
         }
     }
 
