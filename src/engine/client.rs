@@ -396,12 +396,11 @@ impl State {
         self.worker.as_ref().is_some_and(|worker| worker.ready)
     }
 
-    /// A worker that has stopped a job in time may stay.
+    /// A worker that has stopped a job in time may stay, and so may one that has ended a later job: the first
+    /// only waits for a file, and the worker may have been given a model since.
     fn note_end(&mut self, number: u32) {
-        if let Some(worker) = &mut self.worker
-            && worker.is_stopping(number)
-        {
-            worker.stopping = None;
+        if let Some(worker) = &mut self.worker {
+            worker.stopping.take_if(|(job, _)| *job <= number);
         }
     }
 

@@ -56,7 +56,8 @@ pub fn Experiments() -> impl IntoView {
     let name = Memo::new(move |_| spec.with(|spec| spec.system.clone()));
     let kind = Memo::new(move |_| spec.with(|spec| spec.kind()));
     let explorer = move || {
-        kind.track();
+        // Read, not only tracked: a memo that nobody reads hears of no change.
+        kind.with(|_| ());
         let portrait = spec.with_untracked(|spec| spec.portrait()).ok();
         portrait.map(|system| view! { <Explorer system=Arc::from(system) /> })
     };

@@ -109,7 +109,8 @@ impl Play {
         // Another kind of input starts anew, a changed size or parameter acts at once.
         let kind = Memo::new(move |_| choice.kind());
         Effect::new(move || {
-            kind.track();
+            // Read, not only tracked: a memo that nobody reads hears of no change.
+            kind.with(|_| ());
             play.restart();
         });
         Effect::new(move || {
