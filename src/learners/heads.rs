@@ -193,7 +193,11 @@ impl<T: Scalar, const R: usize> Blocks<'_, T, R> {
     /// The `count` rows from `at` on, at most [`LANES`].
     #[inline(always)]
     fn judge(&mut self, at: usize, count: usize) {
-        let features = self.columns.map(|column| lanes(column, at, count));
+        // A loop, since `map` of an array may be left a call.
+        let mut features = [T::Eight::of(T::ZERO); R];
+        for (features, column) in features.iter_mut().zip(self.columns) {
+            *features = lanes(column, at, count);
+        }
         let mut residuals = lanes(self.targets, at, count).times(-T::ONE);
         for (w, features) in self.head.iter().zip(&features) {
             residuals.add_scaled::<Common>(*w, features);
@@ -277,7 +281,12 @@ fn lanes<T: Scalar>(values: &[T], at: usize, count: usize) -> T::Eight {
         return T::Eight::load(values, at);
     }
     let values = &values[at..at + count];
-    let few: [T; LANES] = std::array::from_fn(|i| values.get(i).copied().unwrap_or(T::ZERO));
+    let mut few = [T::ZERO; LANES];
+    (0..LANES).zip(&mut few).for_each(|(i, few)| {
+        if let Some(value) = values.get(i) {
+            *few = *value;
+        }
+    });
     T::Eight::load(&few, 0)
 }
 

@@ -1,7 +1,8 @@
 //! Numbers that are computed side by side.
 //!
 //! Natively the compiler finds the registers for arrays of numbers. For the browser it finds none for
-//! doubles, so that they are named.
+//! doubles, so that they are named. Loops go over arrays: what `map` and `from_fn` of arrays do is a call
+//! wherever the compiler does not feel like inlining it.
 
 use super::{product::Instructions, scalar::Scalar};
 
@@ -79,8 +80,11 @@ impl<T: Scalar, const L: usize> Lanes<T> for [T; L] {
     }
 
     #[inline(always)]
-    fn times(self, scale: T) -> Self {
-        self.map(|value| value * scale)
+    fn times(mut self, scale: T) -> Self {
+        for value in &mut self {
+            *value = *value * scale;
+        }
+        self
     }
 }
 
@@ -109,7 +113,11 @@ pub mod wasm {
                 #[inline(always)]
                 fn load(values: &[$number], at: usize) -> Self {
                     let (parts, _) = values[at..at + Self::COUNT].as_chunks::<$each>();
-                    Self(std::array::from_fn(|n| $make($(parts[n][$lane]),*)))
+                    let mut loaded = Self::of(0.0);
+                    for (register, part) in loaded.0.iter_mut().zip(parts) {
+                        *register = $make($(part[$lane]),*);
+                    }
+                    loaded
                 }
 
                 #[inline(always)]
@@ -121,8 +129,11 @@ pub mod wasm {
                 }
 
                 #[inline(always)]
-                fn plus(self, other: Self) -> Self {
-                    Self(std::array::from_fn(|n| $add(self.0[n], other.0[n])))
+                fn plus(mut self, other: Self) -> Self {
+                    for (sum, value) in self.0.iter_mut().zip(other.0) {
+                        *sum = $add(*sum, value);
+                    }
+                    self
                 }
 
                 #[inline(always)]
@@ -141,9 +152,12 @@ pub mod wasm {
                 }
 
                 #[inline(always)]
-                fn times(self, scale: $number) -> Self {
+                fn times(mut self, scale: $number) -> Self {
                     let scale = $splat(scale);
-                    Self(self.0.map(|value| $mul(value, scale)))
+                    for value in &mut self.0 {
+                        *value = $mul(*value, scale);
+                    }
+                    self
                 }
             }
         };

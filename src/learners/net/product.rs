@@ -81,15 +81,18 @@ fn rows_by<T: Scalar, I: Instructions, const M: usize>(
 ) {
     let rows = c.len() / width;
     while *row + M <= rows {
-        let a: [&[T]; M] = std::array::from_fn(|m| &a[(*row + m) * stride..][..inner]);
+        let mut of_tile: [&[T]; M] = [&[]; M];
+        for (m, of_row) in of_tile.iter_mut().enumerate() {
+            *of_row = &a[(*row + m) * stride..][..inner];
+        }
         let c = &mut c[*row * width..];
         let mut column = 0;
         while column + 8 <= width {
-            row_tile::<T, T::Eight, I, M>((&a, inner), (b, width, column), start, c);
+            row_tile::<T, T::Eight, I, M>((&of_tile, inner), (b, width, column), start, c);
             column += 8;
         }
         if PAD == 4 && column < width {
-            row_tile::<T, T::Four, I, M>((&a, inner), (b, width, column), start, c);
+            row_tile::<T, T::Four, I, M>((&of_tile, inner), (b, width, column), start, c);
         }
         *row += M;
     }
@@ -103,11 +106,14 @@ fn row_tile<T: Scalar, L: Lanes<T>, I: Instructions, const M: usize>(
     start: Start<T>,
     c: &mut [T],
 ) {
-    let mut tile: [L; M] = std::array::from_fn(|m| match start {
-        Start::Zero => L::of(T::ZERO),
-        Start::Row(row) => L::load(row, column),
-        Start::Current => L::load(c, m * width + column),
-    });
+    let mut tile = [L::of(T::ZERO); M];
+    for (m, tile) in tile.iter_mut().enumerate() {
+        match start {
+            Start::Zero => {}
+            Start::Row(row) => *tile = L::load(row, column),
+            Start::Current => *tile = L::load(c, m * width + column),
+        }
+    }
     for (k, b) in rows_of(b, width).take(inner).enumerate() {
         let b = L::load(b, column);
         for m in 0..M {
