@@ -1,14 +1,15 @@
 //! What online error bars are worth: how often those of freshly trained models cover the truth.
 //!
 //! At one mass the final error of one model is nearly the same in all runs: its own, on this reference.
-//! Error bars speak of models and masses as well as of runs, so their shares are counted over several of each.
+//! Error bars speak of models and masses as well as of runs, so their shares are counted over several of each;
+//! the shipped model's, mass by mass, are counted in `identification::learned`.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 #![cfg(not(target_arch = "wasm32"))]
 
 use std::{sync::Arc, thread, time::Duration};
 
 use camel_lab::{
-    control::trials::{AdaptiveReport, AdaptiveTrials, adaptive_trials},
+    control::trials::{AdaptiveReport, AdaptiveTrials, Steps, adaptive_trials},
     experiments::training::train,
     identification::{identifier::Identifier, learned::LearnedModel},
     learners::Settings,
@@ -50,8 +51,25 @@ struct Merits {
     /// there was one, and at the end?
     soon: Vec<f64>,
     end: Vec<f64>,
+    /// What happens after a doubling.
+    doubled: AdaptiveReport,
+}
+
+impl Merits {
     /// Tracking error after a doubling, over the oracle's.
-    ratio: f64,
+    fn ratio(&self) -> f64 {
+        self.doubled.tracking_error / self.doubled.tracking_error_oracle
+    }
+
+    /// Whether a doubling is noticed, weighed and followed as it should be.
+    fn is_good(&self) -> bool {
+        let within = |steps: Steps, most| steps.median.is_some_and(|median| median <= most);
+        within(self.doubled.detection_delay, 8.0)
+            && within(self.doubled.steps_within_10pct, 40.0)
+            && within(self.doubled.steps_within_5pct, 200.0)
+            && self.doubled.false_alarms_per_10k <= 1.0
+            && self.ratio() <= 1.5
+    }
 }
 
 fn merits(seed: u64) -> Merits {
@@ -61,11 +79,10 @@ fn merits(seed: u64) -> Merits {
     let reports: Vec<AdaptiveReport> = (0..MASSES)
         .map(|k| report(&identifier, sweep(k), 1, first + u64::from(k)))
         .collect();
-    let doubled = report(&identifier, 2.0, 10, first);
     Merits {
         soon: reports.iter().filter_map(|r| r.coverage_95_soon).collect(),
         end: reports.iter().filter_map(|r| r.coverage_95).collect(),
-        ratio: doubled.tracking_error / doubled.tracking_error_oracle,
+        doubled: report(&identifier, 2.0, 10, first),
     }
 }
 
@@ -86,7 +103,7 @@ fn bars_of_fresh_models_cover_new_masses_and_a_doubled_cart_is_followed_nearly_a
     });
     let soon = share(&all, |merits| &merits.soon);
     let end = share(&all, |merits| &merits.end);
-    let ratios: Vec<f64> = all.iter().map(|merits| merits.ratio).collect();
+    let ratios: Vec<f64> = all.iter().map(Merits::ratio).collect();
     println!("covered: {soon:.3} soon, {end:.3} at the end; of the oracle's error: {ratios:.2?}");
     for share in [soon, end] {
         assert!(
@@ -95,6 +112,7 @@ fn bars_of_fresh_models_cover_new_masses_and_a_doubled_cart_is_followed_nearly_a
         );
     }
     // Of trainings 100 to 129 one, 108, has errors on this reference that its own rows do not show.
-    let far = ratios.iter().filter(|ratio| **ratio > 1.5).count();
-    assert!(far <= 1, "{ratios:.2?} of the oracle's error");
+    let bad = all.iter().filter(|merits| !merits.is_good()).count();
+    assert!(bad <= 1, "{bad} trainings; {ratios:.2?}");
+    assert!(ratios.iter().all(|ratio| *ratio < 2.0), "{ratios:.2?}");
 }

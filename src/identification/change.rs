@@ -83,6 +83,11 @@ impl Cusum {
         self.above.max(self.below) / self.settings.threshold
     }
 
+    /// Whether nothing speaks for a change: both sums are zero.
+    pub fn is_calm(&self) -> bool {
+        self.above == 0.0 && self.below == 0.0
+    }
+
     /// Starts again from zero.
     pub fn reset(&mut self) {
         self.above = 0.0;

@@ -222,10 +222,8 @@ mod tests {
     /// Of error bars that say 95 %.
     const HONEST: RangeInclusive<f64> = 0.85..=0.99;
 
-    /// At any one mass the final error is nearly the same in all runs: the model's own, on this
-    /// reference. What the error bars say of it is about models and masses, so the share that they
-    /// cover comes from sweeps of the mass: over carts of 1 to 2.5 kg, those of training and of the test,
-    /// and far beyond them, where a light cart is moved by disturbances the most.
+    /// Over carts of 1 to 2.5 kg, those of training and of the test, and far beyond them, where a light cart
+    /// is moved by disturbances the most. `tests/error_bars.rs` does the same with fresh models.
     #[test]
     fn online_error_bars_cover_new_masses_as_often_as_they_say() {
         let near = |share: f64| (1.0 + 1.5 * share) / 1.5;
@@ -238,14 +236,12 @@ mod tests {
         }
     }
 
-    /// Where this model happens to be good its bars soon after an alarm are wide, since they allow for
-    /// its errors: there a single mass has only the lower bound.
     #[test]
     fn online_error_bars_cover_each_new_mass_as_often_as_they_say() {
         for factor in [0.5, 1.5, 2.0, 3.0, 4.0] {
-            let [soon, end] = covered(0, |_| factor);
-            let honest = soon >= *HONEST.start() && HONEST.contains(&end);
-            assert!(honest, "{soon} soon, {end} at the end, times {factor}");
+            let shares = covered(5_000, |_| factor);
+            let honest = shares.iter().all(|share| HONEST.contains(share));
+            assert!(honest, "{shares:?} soon and at the end, times {factor}");
         }
     }
 

@@ -143,7 +143,7 @@ impl<M: AffineModel> OnlineLeastSquares<M> {
     fn undisturbed(&self) -> Option<(Vec<f64>, Vec<f64>)> {
         let weights = self.estimate.weights();
         let reach = self.model.reach(weights).powi(2);
-        self.instrumented.as_ref()?.estimate(weights, reach)
+        self.instrumented.as_ref()?.estimate(reach)
     }
 
     /// Weights of least squares with calibrated error bars.
@@ -176,8 +176,13 @@ impl<M: AffineModel> OnlineModel for OnlineLeastSquares<M> {
             }
             self.estimate.update(&self.features, rest);
         }
+        let calm = self.change.as_ref().is_some_and(Cusum::is_calm);
         if let Some(instrumented) = &mut self.instrumented {
             instrumented.update(&self.features, rest);
+            if calm && !changed {
+                let reach = self.model.reach(self.estimate.weights());
+                instrumented.trust(reach.powi(2));
+            }
         }
         changed
     }
