@@ -16,6 +16,7 @@
 //! | adaptation_steps | 1 to 10,000 |
 //! | ridge | 0 to 1,000 |
 //! | optimiser | `adam`; `lbfgs` where [`super::Method::lbfgs`] says so |
+//! | first_order | `false`; `true` where [`super::Method::may_be_first_order`] says so |
 
 use serde::{Deserialize, Serialize};
 
@@ -98,7 +99,7 @@ pub struct Settings {
     pub inner_steps: usize,
     /// Most gradient steps of an adaptation (ANIL, MAML, CAVIA, CoDA).
     pub adaptation_steps: usize,
-    /// Whether MAML and ANIL leave out second derivatives.
+    /// Whether second derivatives are left out (ANIL, MAML, CAVIA, each by Adam).
     pub first_order: bool,
     /// Ridge of the closed-form adaptation (CAMEL), its first value where it is learned (R2-D2).
     pub ridge: f64,
@@ -159,6 +160,12 @@ impl Settings {
             return Err(LearnerError::Unsupported {
                 method: method.title,
                 action: "be trained by the optimiser lbfgs, only by adam",
+            });
+        }
+        if self.first_order && !method.may_be_first_order(self.optimiser) {
+            return Err(LearnerError::FirstOrder {
+                method: method.title,
+                optimiser: self.optimiser.name(),
             });
         }
         in_range("the rank", self.rank as f64, 1.0, 64.0)?;
