@@ -119,14 +119,22 @@ async fn every_learner_computes_on_webgpu_what_it_computes_on_the_cpu() {
         inner_steps: 2,
         ..Settings::new("charges-pair", method).unwrap().with_adam()
     };
+    let own = tasks_on([1.7, 1.1, 0.6]);
     for method in METHODS.iter().filter(|method| !method.zero_shot) {
-        assert_agreement(&small(method.name), &tasks(), &webgpu).await;
+        let shared_part = if method.shared_part { vec![3] } else { vec![] };
+        let settings = small(method.name);
+        assert_agreement(&settings, &tasks(), &webgpu).await;
+        let settings = Settings {
+            bias: shared_part,
+            ..settings
+        };
+        assert_agreement(&settings, &own, &webgpu).await;
     }
-    let biased = Settings {
-        bias: vec![3],
-        ..small("camel")
+    let first_order = Settings {
+        first_order: true,
+        ..small("maml")
     };
-    assert_agreement(&biased, &tasks_on([1.7, 1.1, 0.6]), &webgpu).await;
+    assert_agreement(&first_order, &own, &webgpu).await;
 }
 
 async fn used(device: &str) -> DeviceUsed {

@@ -69,6 +69,10 @@ fn what_cannot_be_done_is_named_before_anything_is_trained() {
         (&["--systems", "pendulum", "--shots", "99999"], "99999"),
         (&["--noise", "NaN"], "noise must be 0 or more"),
         (&["--set", "stepz=3"], "stepz"),
+        (
+            &["--methods", "maml,coda", "--set", "first_order=true"],
+            "first_order must be false for CoDA by the optimiser adam, but is true",
+        ),
         (&["--set", "method=maml"], "'method=maml' is no setting"),
         (&["--set", "method=maml"], "chosen with --methods"),
         (&["--set", "system=arm"], "chosen with --systems"),

@@ -5,7 +5,7 @@ use std::{cell::Cell, time::Duration};
 use web_time::Instant;
 
 use super::protocol::{Event, Progress};
-use crate::experiments::live::Command;
+use crate::{experiments::live::Command, learners};
 
 /// Longest time that a job works before it lets others run.
 pub const SLICE: Duration = Duration::from_millis(25);
@@ -114,7 +114,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Starts the clock of a run of so many steps.
+    /// Starts the clock of a run of so many steps; a training tells of its own.
     pub fn new(steps: usize) -> Self {
         let now = Instant::now();
         Self {
@@ -141,27 +141,31 @@ impl Pace {
         self.begun.elapsed().as_secs_f64()
     }
 
-    /// Takes in that the run has become one of so many steps.
-    pub fn expect(&mut self, steps: usize) {
-        self.steps = steps;
-    }
-
     /// Takes in that the run has begun again: steps are counted from here on, its seconds are not.
     pub fn count_again(&mut self) {
         self.counted = Instant::now();
     }
 
-    /// The message after so many steps.
-    pub fn progress(&self, step: usize, loss: f64) -> Progress {
+    /// The message after so many steps, which are all alike.
+    pub fn progress(&self, step: usize) -> Progress {
+        let work = step as f64 / self.steps.max(1) as f64;
+        self.message((step, self.steps), work, 0.0)
+    }
+
+    /// The message of a training, whose later steps may be longer, and which may have become shorter.
+    pub fn training(&self, at: &learners::Progress, loss: f64) -> Progress {
+        self.message((at.step, at.steps), at.work, loss)
+    }
+
+    /// The part of the work that is done says how long the rest takes.
+    fn message(&self, (step, steps): (usize, usize), work: f64, loss: f64) -> Progress {
         let seconds = self.counted.elapsed().as_secs_f64().max(1e-9);
-        let steps_per_second = step as f64 / seconds;
-        let seconds_left = (self.steps - step.min(self.steps)) as f64 / steps_per_second.max(1e-9);
         Progress {
             step,
-            steps: self.steps,
+            steps,
             loss,
-            steps_per_second,
-            seconds_left,
+            steps_per_second: step as f64 / seconds,
+            seconds_left: seconds * (1.0 - work.min(1.0)) / work.max(1e-9),
         }
     }
 }
@@ -196,14 +200,37 @@ mod tests {
         let mut pace = Pace::new(1_000);
         let long = Duration::from_secs(1_000);
         (pace.begun, pace.counted) = (pace.begun - long, pace.counted - long);
-        let slow = pace.progress(10, 0.0);
+        let slow = pace.progress(10);
         assert!(slow.steps_per_second < 0.02 && slow.seconds_left > 5e4);
         pace.count_again();
-        pace.expect(20);
-        let fast = pace.progress(10, 0.0);
+        let fast = pace.training(&at(10, 20, 0.5), 0.0);
         assert!(fast.steps_per_second > 0.02 && fast.seconds_left < 1e3);
         assert_eq!((fast.step, fast.steps), (10, 20));
         assert!(pace.seconds() >= 1e3);
+    }
+
+    fn at(step: usize, steps: usize, work: f64) -> learners::Progress {
+        learners::Progress {
+            step,
+            steps,
+            done: step as f64 / steps as f64,
+            work,
+            rate: 0.0,
+            error: None,
+            notices: Vec::new(),
+        }
+    }
+
+    /// Four in ten steps over a quarter of the rows are one seventh of the work.
+    #[test]
+    fn the_time_left_is_that_of_the_work_left_and_not_of_the_steps() {
+        let mut pace = Pace::new(10);
+        pace.counted -= Duration::from_secs(10);
+        let left = pace.training(&at(4, 10, 1.0 / 7.0), 0.0).seconds_left;
+        assert!((left - 60.0).abs() < 1.0, "{left}");
+        let left = pace.progress(4).seconds_left;
+        assert!((left - 15.0).abs() < 1.0, "{left}");
+        assert_eq!(pace.training(&at(10, 10, 1.0), 0.0).seconds_left, 0.0);
     }
 
     #[test]

@@ -123,7 +123,7 @@ pub async fn suite(plan: &Plan, host: &impl Host) -> Result<(), Stop> {
     let mut tell = |measured: Measured| {
         done += 1;
         host.emit(Event::Measured(measured.into()));
-        host.emit(Event::Progress(pace.progress(done, 0.0)));
+        host.emit(Event::Progress(pace.progress(done)));
     };
     for &(system, shots) in problems {
         let problem = Problem::new(system, shots, host).await?;

@@ -87,7 +87,7 @@ async fn train(rerun: &Rerun, host: &impl Host) -> Result<(Arc<Model>, Made), St
     settings.steps = rerun.steps.unwrap_or(settings.steps);
     let tasks = training_tasks(rerun.system.clone(), system.as_ref(), rerun.seed, host).await?;
     let mut trainer = Trainer::new(&settings, &tasks, rerun.seed, &Device::flex())?;
-    let mut pace = Pace::new(settings.steps);
+    let mut pace = Pace::new(0);
     let (mut loss, mut told) = (f64::NAN, 0);
     while !trainer.finished() {
         for _ in 0..INTERVAL {
@@ -96,9 +96,7 @@ async fn train(rerun: &Rerun, host: &impl Host) -> Result<(Arc<Model>, Made), St
                 breathe(host).await?;
             }
             if pace.report_is_due() {
-                // A plateau shortens the schedule: the part that is done says how far it is.
-                let done = trainer.progress().done * settings.steps as f64;
-                host.emit(Event::Progress(pace.progress(done as usize, loss)));
+                host.emit(Event::Progress(pace.training(&trainer.progress(), loss)));
             }
         }
         loss = trainer.loss().await?;

@@ -195,7 +195,7 @@ async fn train(
     host: &impl Host,
 ) -> Result<Trained, Stop> {
     let mut trainer = Trainer::new(settings, tasks, seed, device)?;
-    let mut pace = Pace::new(settings.steps);
+    let mut pace = Pace::new(0);
     let mut losses = Vec::with_capacity(CURVE + 1);
     let every = settings.steps.div_ceil(CURVE);
     let (mut step, mut told) = (0, 0);
@@ -208,8 +208,6 @@ async fn train(
             for notice in progress.news(&mut told) {
                 host.emit(Event::Note(notice.clone()));
             }
-            // A plateau makes training shorter.
-            pace.expect(progress.steps);
             step = progress.step;
             if loss.is_finite() {
                 losses.push((step, loss));
@@ -228,7 +226,7 @@ async fn train(
         // The last step is told of too, however short the training was.
         if pace.report_is_due() || trainer.finished() {
             let loss = losses.last().map_or(f64::NAN, |&(_, loss)| loss);
-            host.emit(Event::Progress(pace.progress(step, loss)));
+            host.emit(Event::Progress(pace.training(&trainer.progress(), loss)));
         }
     }
     let seconds = pace.seconds();

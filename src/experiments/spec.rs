@@ -318,8 +318,7 @@ impl Draft {
         if self.optimiser == Optimiser::Lbfgs && !method.lbfgs {
             return Err(refused("optimiser", "lbfgs", "adam"));
         }
-        // The whole loss is searched along its own gradient only.
-        if self.first_order && (!method.first_order || self.optimiser == Optimiser::Lbfgs) {
+        if self.first_order && !method.may_be_first_order(self.optimiser) {
             return Err(refused("first_order", "1", "0"));
         }
         Ok(())

@@ -30,6 +30,7 @@ pub(super) const METHOD: Method = Method {
     trained_as: "anil",
     lbfgs: true,
     first_order: true,
+    shared_part: false,
 };
 
 /// Almost no inner loop.
@@ -83,15 +84,19 @@ impl HeadRule for Descended {
     fn error<T: Scalar>(&self, problem: Problem<T>, mut pulls: Pulls<T>) -> T {
         let (support, query) = problem.halves();
         let moments = problem.moments(support.clone());
-        let mut path = vec![doubles(problem.own)];
+        let rank = problem.own.len();
+        let mut path = doubles(problem.own);
+        path.resize((self.steps + 1) * rank, 0.0);
         for step in 0..self.steps {
-            path.push(self.moved(&path[step], &moments));
+            let (before, after) = path.split_at_mut((step + 1) * rank);
+            self.step(&before[step * rank..], &moments, &mut after[..rank]);
         }
-        let mut head_pull = vec![T::ZERO; problem.own.len()];
-        let head = rounded(&path[self.steps]);
+        let (path, last) = path.split_at(self.steps * rank);
+        let mut head_pull = vec![T::ZERO; rank];
+        let head = rounded(last);
         let error = problem.judge(&head, query, &mut pulls, &mut head_pull);
         let mut pull = doubles(&head_pull);
-        let by = self.back(&path[..self.steps], &moments, &mut pull);
+        let by = self.back(path, &moments, &mut pull);
         problem.pull_moments(&by, support, &mut pulls);
         for (own, pull) in pulls.own.iter_mut().zip(pull) {
             *own += T::from_f64(pull);
@@ -101,19 +106,24 @@ impl HeadRule for Descended {
 }
 
 impl Descended {
-    fn moved(&self, head: &[f64], moments: &Moments) -> Vec<f64> {
+    /// Writes where one step leads from a head.
+    fn step(&self, head: &[f64], moments: &Moments, next: &mut [f64]) {
         let slopes = moments.times(head).zip(&moments.vector);
         let moves = slopes.map(|(gw, b)| self.rate * (gw - b));
-        head.iter().zip(moves).map(|(w, by)| w - by).collect()
+        for (next, (w, by)) in next.iter_mut().zip(head.iter().zip(moves)) {
+            *next = w - by;
+        }
     }
 
-    /// Takes the pull at the last head back to the first one, and gives the pulls at the moments.
-    fn back(&self, path: &[Vec<f64>], moments: &Moments, pull: &mut [f64]) -> Moments {
+    /// Takes the pull at the last head back along the heads before it, which lie one after the other, and
+    /// gives the pulls at the moments.
+    fn back(&self, path: &[f64], moments: &Moments, pull: &mut [f64]) -> Moments {
         let mut by = Moments::zeros(pull.len());
+        let mut moves = vec![0.0; pull.len()];
         if self.first_order {
             return by;
         }
-        for head in path.iter().rev() {
+        for head in path.chunks_exact(pull.len()).rev() {
             for (row, p) in by.gram.chunks_exact_mut(pull.len()).zip(pull.iter()) {
                 for (g, w) in row.iter_mut().zip(head) {
                     *g -= self.rate * p * w;
@@ -122,8 +132,10 @@ impl Descended {
             for (b, p) in by.vector.iter_mut().zip(pull.iter()) {
                 *b += self.rate * p;
             }
-            let moves: Vec<f64> = moments.times(pull).map(|gp| self.rate * gp).collect();
-            for (p, by) in pull.iter_mut().zip(moves) {
+            for (by, gp) in moves.iter_mut().zip(moments.times(pull)) {
+                *by = self.rate * gp;
+            }
+            for (p, by) in pull.iter_mut().zip(&moves) {
                 *p -= by;
             }
         }

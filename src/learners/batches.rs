@@ -3,7 +3,7 @@
 //! Every epoch shuffles the row numbers once, and uploads them; a step takes the next slice. All
 //! tasks use the same row numbers, so that inputs shared by all tasks are evaluated once.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use rand::seq::SliceRandom as _;
@@ -34,15 +34,20 @@ impl Batch {
 
     /// The first half of the rows, to adapt to, and the second half, to be judged by.
     pub fn halves(&self) -> (Self, Self) {
-        let rows = self.rows();
-        let support = (rows / 2).max(1);
-        let part = |start, length| Self {
-            x: self.x.clone().narrow(1, start, length),
-            y: self.y.clone().narrow(1, start, length),
+        let part = |rows: Range<usize>| Self {
+            x: self.x.clone().narrow(1, rows.start, rows.len()),
+            y: self.y.clone().narrow(1, rows.start, rows.len()),
         };
-        let query = support.min(rows - 1);
-        (part(0, support), part(query, rows - query))
+        let (support, query) = halves(self.rows());
+        (part(support), part(query))
     }
+}
+
+/// The first half of so many rows, to adapt to, and the second half, to be judged by; a single row is
+/// both.
+pub(super) fn halves(rows: usize) -> (Range<usize>, Range<usize>) {
+    let support = (rows / 2).max(1);
+    (0..support, support.min(rows - 1)..rows)
 }
 
 /// The standardised training rows on a device.
@@ -295,6 +300,13 @@ mod tests {
         let mut expected = vec![];
         scaling.inputs_into(&[14.0, 15.0, 15.0, 16.0, 16.0, 17.0], &mut expected);
         assert!(x.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+
+    #[test]
+    fn halves_have_all_rows_and_a_single_row_is_both() {
+        let of = |rows| halves(rows);
+        assert_eq!((of(1), of(2)), ((0..1, 0..1), (0..1, 1..2)));
+        assert_eq!((of(5), of(6)), ((0..2, 2..5), (0..3, 3..6)));
     }
 
     #[test]

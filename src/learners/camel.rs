@@ -33,6 +33,7 @@ pub(super) const METHOD: Method = Method {
     trained_as: "camel",
     lbfgs: true,
     first_order: false,
+    shared_part: true,
 };
 
 /// φ-CAMEL: CAMEL adapted from known physical parameters.

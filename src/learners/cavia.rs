@@ -24,6 +24,7 @@ pub(super) const METHOD: Method = Method {
     trained_as: "cavia",
     lbfgs: false,
     first_order: true,
+    shared_part: false,
 };
 
 /// Fast context adaptation via meta-learning.

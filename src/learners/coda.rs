@@ -28,6 +28,7 @@ pub(super) const METHOD: Method = Method {
     trained_as: "coda",
     lbfgs: false,
     first_order: false,
+    shared_part: false,
 };
 
 /// Size of the hypernetwork's first entries.
@@ -49,18 +50,22 @@ struct Coda {
 }
 
 pub(super) fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
-    let sizes: Vec<usize> = [&[shape.inputs], &settings.hidden[..], &[1]].concat();
-    Ok(Arc::new(Coda {
-        net: Mlp::new(sizes)?,
-        contexts: settings.rank,
-        tasks: shape.tasks,
-        adaptation_steps: settings.adaptation_steps,
-        context_penalty: settings.context_penalty,
-        network_penalty: settings.network_penalty,
-    }))
+    Ok(Arc::new(Coda::new(settings, shape)?))
 }
 
 impl Coda {
+    fn new(settings: &Settings, shape: Shape) -> Result<Self, LearnerError> {
+        let sizes: Vec<usize> = [&[shape.inputs], &settings.hidden[..], &[1]].concat();
+        Ok(Self {
+            net: Mlp::new(sizes)?,
+            contexts: settings.rank,
+            tasks: shape.tasks,
+            adaptation_steps: settings.adaptation_steps,
+            context_penalty: settings.context_penalty,
+            network_penalty: settings.network_penalty,
+        })
+    }
+
     /// Where Θᵀ `[k, P]` and ξ `[T, k]` start in the flat parameters.
     fn starts(&self) -> (usize, usize) {
         let count = self.net.weight_count();
@@ -75,15 +80,30 @@ impl Coda {
 
     /// θ + Θξ on the host.
     fn weights(&self, parameters: &[f64], context: &[f64]) -> Vec<f64> {
-        let count = self.net.weight_count();
-        let mut weights = parameters[..count].to_vec();
+        let mut weights = vec![0.0; self.net.weight_count()];
+        self.write_weights(parameters, context, &mut weights);
+        weights
+    }
+
+    fn write_weights(&self, parameters: &[f64], context: &[f64], weights: &mut [f64]) {
+        let count = weights.len();
+        weights.copy_from_slice(&parameters[..count]);
         let columns = parameters[count..].chunks_exact(count);
         for (column, xi) in columns.zip(context) {
             for (weight, theta) in weights.iter_mut().zip(column) {
                 *weight += theta * xi;
             }
         }
-        weights
+    }
+
+    fn memory(&self, shots: Shots) -> Memory {
+        let count = self.net.weight_count();
+        Memory {
+            outputs: vec![0.0; shots.targets.len()],
+            weights: vec![0.0; count],
+            pulls: vec![0.0; count],
+            scratch: Scratch::default(),
+        }
     }
 
     fn mean_context(&self, parameters: &[f64]) -> Vec<f64> {
@@ -107,17 +127,21 @@ impl Coda {
         memory: &mut Memory,
     ) -> f64 {
         let count = shots.targets.len() as f64;
-        let weights = self.weights(parameters, context);
-        let scratch = &mut memory.scratch;
-        scratch.outputs(&self.net, &weights, shots.inputs, &mut memory.outputs);
+        let Memory {
+            outputs,
+            weights,
+            pulls,
+            scratch,
+        } = memory;
+        self.write_weights(parameters, context, weights);
+        scratch.outputs(&self.net, weights, shots.inputs, outputs);
         let mut loss = 0.0;
-        for (output, y) in memory.outputs.iter_mut().zip(shots.targets) {
+        for (output, y) in outputs.iter_mut().zip(shots.targets) {
             let residual = *output - y;
             loss += residual * residual / count;
             *output = 2.0 * residual / count;
         }
-        let pulls = &mut memory.weights;
-        let at = (&weights[..], shots.inputs, &memory.outputs[..]);
+        let at = (&weights[..], shots.inputs, &outputs[..]);
         scratch.weight_gradient(&self.net, at, pulls);
         let columns = parameters[weights.len()..].chunks_exact(weights.len());
         for ((g, column), xi) in gradient.iter_mut().zip(columns).zip(context) {
@@ -129,9 +153,12 @@ impl Coda {
     }
 }
 
+/// What an adaptation computes with, so that its steps do not allocate.
 struct Memory {
     outputs: Vec<f64>,
     weights: Vec<f64>,
+    /// Derivatives by the weights.
+    pulls: Vec<f64>,
     scratch: Scratch,
 }
 
@@ -177,11 +204,7 @@ impl Learner for Coda {
     }
 
     fn adapt(&self, parameters: &[f64], shots: Shots) -> Result<Adapted, LearnerError> {
-        let mut memory = Memory {
-            outputs: vec![0.0; shots.targets.len()],
-            weights: vec![0.0; self.net.weight_count()],
-            scratch: Scratch::default(),
-        };
+        let mut memory = self.memory(shots);
         let start = self.mean_context(parameters);
         let context = lbfgs::minimise(start, self.adaptation_steps, TOLERANCE, |xi, gradient| {
             self.adaptation_loss(parameters, shots, xi, gradient, &mut memory)
@@ -212,7 +235,60 @@ impl Learner for Coda {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::generator;
+    use crate::{
+        experiments::{evaluate::Trial, table::protocol},
+        identification::trials::test_environment,
+        learners::{Model, settings::SYSTEMS, weights},
+        random::generator,
+        systems::{self, System},
+    };
+
+    /// Norm of the gradient at the end of an adaptation, relative to that at its start.
+    fn gradient_left(model: &Model, trial: &Trial) -> f64 {
+        let coda = Coda::new(&model.settings, model.shape).unwrap();
+        let (scaling, parameters) = (&model.scaling, &model.parameters[..]);
+        let mut inputs = Vec::new();
+        scaling.inputs_into(&trial.inputs.values, &mut inputs);
+        let targets: Vec<f64> = trial.targets.iter().map(|&y| scaling.target(y)).collect();
+        let shots = Shots {
+            inputs: &inputs,
+            targets: &targets,
+        };
+        let adapted = coda.adapt(parameters, shots).unwrap();
+        let mut memory = coda.memory(shots);
+        let [start, end] = [&coda.mean_context(parameters), &adapted.context].map(|context| {
+            let mut gradient = vec![0.0; coda.contexts];
+            coda.adaptation_loss(parameters, shots, context, &mut gradient, &mut memory);
+            gradient.iter().map(|g| g * g).sum::<f64>().sqrt()
+        });
+        end / start
+    }
+
+    fn shipped(system: &str) -> Model {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/public/weights");
+        let bytes = std::fs::read(format!("{folder}/{system}-coda.safetensors")).unwrap();
+        weights::import(&bytes).unwrap()
+    }
+
+    /// The paper adapts "until convergence"; the settings give a largest number of steps.
+    #[test]
+    fn shipped_models_adapt_until_they_converge() {
+        for system in SYSTEMS {
+            let (model, physics) = (shipped(system), systems::by_name(system).unwrap());
+            let physics: &dyn System = physics.as_ref();
+            for &shots in protocol(system).shots {
+                for number in 0..5 {
+                    let (phi, seed) = test_environment(physics, number, 1);
+                    let trial = Trial::new(physics, &phi, shots, 0.0, seed).unwrap();
+                    let left = gradient_left(&model, &trial);
+                    assert!(
+                        left < 1e-5,
+                        "{system}, {shots} shots, environment {number}: {left:e}"
+                    );
+                }
+            }
+        }
+    }
 
     /// The paper: d_ξ = r, and Θ of size p × d_ξ, on the net that all methods share.
     #[test]

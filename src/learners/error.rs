@@ -93,6 +93,14 @@ pub enum LearnerError {
         /// What it cannot do.
         action: &'static str,
     },
+    /// Second derivatives cannot be left out.
+    #[error("first_order must be false for {method} by the optimiser {optimiser}, but is true")]
+    FirstOrder {
+        /// Name of the method.
+        method: &'static str,
+        /// Name of the optimiser.
+        optimiser: &'static str,
+    },
     /// Not a weights file, or one of another model.
     #[error("the weights cannot be read: {0}")]
     Weights(String),

@@ -40,13 +40,11 @@ struct Draft {
 
 /// What an iteration did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moved {
-    /// It made the error smaller.
-    On,
-    /// The same, and it is the first one over all rows: the error is no longer that of the draft.
-    ToAllRows,
-    /// No step makes the error smaller.
-    Nowhere,
+pub(super) struct Moved {
+    /// Whether it made the error smaller; if not, no step does.
+    pub on: bool,
+    /// Whether it was the first one over all rows: the error is no longer that of the draft.
+    pub to_all_rows: bool,
 }
 
 #[derive(Debug)]
@@ -96,7 +94,10 @@ impl FullBatch {
             let evaluate = &mut |x: &[f64], gradient: &mut [f64]| problem.evaluate(x, gradient);
             if *left > 0 && self.search.step(evaluate) {
                 *left -= 1;
-                return Moved::On;
+                return Moved {
+                    on: true,
+                    to_all_rows: false,
+                };
             }
         }
         let problem = &mut self.problem;
@@ -108,11 +109,22 @@ impl FullBatch {
         if draft.is_some() {
             self.search.evaluate_anew(evaluate);
         }
-        match (self.search.step(evaluate), draft) {
-            (false, _) => Moved::Nowhere,
-            (true, Some(_)) => Moved::ToAllRows,
-            (true, None) => Moved::On,
+        Moved {
+            on: self.search.step(evaluate),
+            to_all_rows: draft.is_some(),
         }
+    }
+
+    /// Lets the next iteration go over all rows; false where the last one already did.
+    pub fn leave_draft(&mut self) -> bool {
+        self.draft.as_mut().map(|draft| draft.left = 0).is_some()
+    }
+
+    /// The work of so many further iterations: that of one over all rows is 1.
+    pub fn work(&self, iterations: usize) -> f64 {
+        let drafted = self.draft.as_ref().map_or(0, |draft| draft.left);
+        let drafted = drafted.min(iterations);
+        (iterations - drafted) as f64 + drafted as f64 / DRAFT as f64
     }
 
     /// The error of standardised targets.
@@ -220,9 +232,13 @@ mod tests {
             let mut search = search(method, data(2, 2_000));
             let draft = self::search(method, data(2, 2_000).first(500));
             assert_eq!(search.error(), draft.error());
+            assert_eq!((search.work(3), search.work(10)), (0.75, 7.0));
             let moved: Vec<Moved> = (0..6).map(|_| search.step()).collect();
-            let [on, all] = [Moved::On, Moved::ToAllRows];
-            assert_eq!(moved, [on, on, on, on, all, on], "{method}");
+            assert!(moved.iter().all(|moved| moved.on), "{method}");
+            let to_all: Vec<bool> = moved.iter().map(|moved| moved.to_all_rows).collect();
+            let expected = [false, false, false, false, true, false];
+            assert_eq!(to_all, expected, "{method}");
+            assert_eq!(search.work(4), 4.0);
             let (problem, x) = (&mut search.problem, search.search.x());
             let error = problem.evaluate(x, &mut vec![0.0; x.len()]);
             assert_eq!(search.error(), error, "{method}");
@@ -247,7 +263,26 @@ mod tests {
             let mut search = search("camel", flat);
             (0..4).map(|_| search.step()).collect()
         };
-        assert!(moved.contains(&Moved::ToAllRows), "{moved:?}");
-        assert!(!moved.contains(&Moved::Nowhere), "{moved:?}");
+        assert!(moved.iter().any(|moved| moved.to_all_rows), "{moved:?}");
+        assert!(moved.iter().all(|moved| moved.on), "{moved:?}");
+    }
+
+    #[test]
+    fn a_draft_that_is_left_early_gives_way_to_all_rows_in_the_next_iteration() {
+        let mut search = search("camel", data(2, 2_000));
+        assert!(!search.step().to_all_rows);
+        assert!(search.leave_draft());
+        assert_eq!(search.work(9), 9.0);
+        assert!(search.step().to_all_rows);
+        assert!(!search.leave_draft());
+    }
+
+    #[test]
+    fn whoever_gets_nowhere_on_all_rows_is_told_that_the_draft_was_left() {
+        let mut none = data(2, 2_000);
+        none.y.fill(0.0);
+        let mut search = search("camel", none);
+        let moved = (0..10).map(|_| search.step()).find(|moved| !moved.on);
+        assert!(moved.is_some_and(|moved| moved.to_all_rows), "{moved:?}");
     }
 }

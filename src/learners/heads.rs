@@ -4,7 +4,10 @@
 
 use std::{fmt::Debug, ops::Range};
 
-use super::net::{Common, Lanes as _, Scalar};
+use super::{
+    batches::halves,
+    net::{Common, Lanes as _, Scalar},
+};
 
 /// Sums that run side by side, [`Scalar::Eight`].
 const LANES: usize = 8;
@@ -49,9 +52,7 @@ impl<T: Scalar> Problem<'_, T> {
 
     /// The first half of the rows, to adapt to, and the second half, to be judged by.
     pub fn halves(&self) -> (Range<usize>, Range<usize>) {
-        let rows = self.rows();
-        let support = (rows / 2).max(1);
-        (0..support, support.min(rows - 1)..rows)
+        halves(self.rows())
     }
 
     fn columns(&self, range: Range<usize>) -> impl Iterator<Item = &[T]> {

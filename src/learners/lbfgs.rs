@@ -1,7 +1,10 @@
 //! `x ← x − t H∇f(x)`: limited-memory BFGS on the host, for the few numbers of a context and for all
 //! weights of a small net.
 
-use std::collections::VecDeque;
+use std::{
+    collections::VecDeque,
+    mem::{swap, take},
+};
 
 /// Pairs of steps and gradient changes that a short search remembers.
 const MEMORY: usize = 8;
@@ -21,6 +24,12 @@ pub(super) struct Lbfgs {
     value: f64,
     pairs: VecDeque<Pair>,
     memory: usize,
+    /// What a step is tried with, and what it forgets: memory that the next one uses again.
+    next: Vec<f64>,
+    next_gradient: Vec<f64>,
+    direction: Vec<f64>,
+    factors: Vec<f64>,
+    forgotten: Pair,
 }
 
 impl Lbfgs {
@@ -34,6 +43,11 @@ impl Lbfgs {
         let mut gradient = vec![0.0; start.len()];
         Self {
             value: f(&start, &mut gradient),
+            next: start.clone(),
+            next_gradient: gradient.clone(),
+            direction: gradient.clone(),
+            factors: Vec::with_capacity(memory),
+            forgotten: Pair::default(),
             x: start,
             gradient,
             pairs: VecDeque::with_capacity(memory),
@@ -60,10 +74,11 @@ impl Lbfgs {
     /// up.
     pub fn step(&mut self, f: &mut impl FnMut(&[f64], &mut [f64]) -> f64) -> bool {
         loop {
-            let found = self.search(f);
-            if let Some((x, gradient, value)) = found {
-                self.remember(&x, &gradient);
-                (self.x, self.gradient, self.value) = (x, gradient, value);
+            if let Some(value) = self.search(f) {
+                self.remember();
+                swap(&mut self.x, &mut self.next);
+                swap(&mut self.gradient, &mut self.next_gradient);
+                self.value = value;
                 return true;
             }
             if self.pairs.is_empty() {
@@ -73,25 +88,28 @@ impl Lbfgs {
         }
     }
 
-    fn remember(&mut self, x: &[f64], gradient: &[f64]) {
-        let step = difference(x, &self.x);
-        let change = difference(gradient, &self.gradient);
+    /// Keeps the step from here to `next`, in the memory of the one that is forgotten.
+    fn remember(&mut self) {
+        let (mut step, mut change, _) = take(&mut self.forgotten);
+        write_difference(&self.next, &self.x, &mut step);
+        write_difference(&self.next_gradient, &self.gradient, &mut change);
         let product = dot(&step, &change);
-        if product > 1e-14 * norm(&step) * norm(&change) {
+        let pair = (step, change, product);
+        if product > 1e-14 * norm(&pair.0) * norm(&pair.1) {
             if self.pairs.len() == self.memory {
-                self.pairs.pop_front();
+                self.forgotten = self.pairs.pop_front().unwrap_or_default();
             }
-            self.pairs.push_back((step, change, product));
+            self.pairs.push_back(pair);
+        } else {
+            self.forgotten = pair;
         }
     }
 
-    /// A step along −H∇f that makes f smaller, halved until it does.
-    fn search(
-        &self,
-        f: &mut impl FnMut(&[f64], &mut [f64]) -> f64,
-    ) -> Option<(Vec<f64>, Vec<f64>, f64)> {
-        let direction = direction(&self.gradient, &self.pairs);
-        let slope = dot(&direction, &self.gradient);
+    /// Looks for a step along −H∇f that makes f smaller, halved until it does: writes where it leads, and
+    /// gives the value there.
+    fn search(&mut self, f: &mut impl FnMut(&[f64], &mut [f64]) -> f64) -> Option<f64> {
+        self.turn();
+        let slope = dot(&self.direction, &self.gradient);
         if slope.is_nan() || slope >= 0.0 {
             return None;
         }
@@ -100,17 +118,38 @@ impl Lbfgs {
         } else {
             1.0
         };
-        let mut gradient = vec![0.0; self.x.len()];
         for _ in 0..HALVINGS {
-            let mut next = self.x.clone();
-            add(&mut next, length, &direction);
-            let value = f(&next, &mut gradient);
+            self.next.copy_from_slice(&self.x);
+            add(&mut self.next, length, &self.direction);
+            let value = f(&self.next, &mut self.next_gradient);
             if value <= self.value + DECREASE * length * slope {
-                return (next != self.x).then_some((next, gradient, value));
+                return (self.next != self.x).then_some(value);
             }
             length *= 0.5;
         }
         None
+    }
+
+    /// Writes the direction −H∇f, by the two-loop recursion.
+    fn turn(&mut self) {
+        let (q, pairs, factors) = (&mut self.direction, &self.pairs, &mut self.factors);
+        for (q, g) in q.iter_mut().zip(&self.gradient) {
+            *q = -g;
+        }
+        factors.clear();
+        for (step, change, product) in pairs.iter().rev() {
+            let factor = dot(step, q) / product;
+            add(q, -factor, change);
+            factors.push(factor);
+        }
+        if let Some((_, change, product)) = pairs.back() {
+            let scale = product / dot(change, change);
+            q.iter_mut().for_each(|q| *q *= scale);
+        }
+        for ((step, change, product), factor) in pairs.iter().zip(factors.iter().rev()) {
+            let correction = dot(change, q) / product;
+            add(q, factor - correction, step);
+        }
     }
 }
 
@@ -132,26 +171,6 @@ pub(super) fn minimise(
     search.x
 }
 
-/// −H∇f by the two-loop recursion.
-fn direction(gradient: &[f64], pairs: &VecDeque<Pair>) -> Vec<f64> {
-    let mut q: Vec<f64> = gradient.iter().map(|g| -g).collect();
-    let mut factors = Vec::with_capacity(pairs.len());
-    for (step, change, product) in pairs.iter().rev() {
-        let factor = dot(step, &q) / product;
-        add(&mut q, -factor, change);
-        factors.push(factor);
-    }
-    if let Some((_, change, product)) = pairs.back() {
-        let scale = product / dot(change, change);
-        q.iter_mut().for_each(|q| *q *= scale);
-    }
-    for ((step, change, product), factor) in pairs.iter().zip(factors.into_iter().rev()) {
-        let correction = dot(change, &q) / product;
-        add(&mut q, factor - correction, step);
-    }
-    q
-}
-
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
@@ -166,8 +185,9 @@ fn add(a: &mut [f64], factor: f64, b: &[f64]) {
     }
 }
 
-fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {
-    a.iter().zip(b).map(|(a, b)| a - b).collect()
+fn write_difference(a: &[f64], b: &[f64], to: &mut Vec<f64>) {
+    to.clear();
+    to.extend(a.iter().zip(b).map(|(a, b)| a - b));
 }
 
 #[cfg(test)]

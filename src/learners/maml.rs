@@ -29,6 +29,7 @@ pub(super) const METHOD: Method = Method {
     trained_as: "maml",
     lbfgs: false,
     first_order: true,
+    shared_part: false,
 };
 
 /// Model-agnostic meta-learning.

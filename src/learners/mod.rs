@@ -68,6 +68,17 @@ pub struct Method {
     pub lbfgs: bool,
     /// Whether it has a variant without second derivatives, [`Settings::first_order`].
     pub first_order: bool,
+    /// Whether its model may have a part c(x) that all tasks share, [`Settings::bias`]; the others begin
+    /// from a learned start instead.
+    pub shared_part: bool,
+}
+
+impl Method {
+    /// Whether second derivatives may be left out: only of gradient steps inside the loss, and not where
+    /// the whole loss is searched along its own gradient.
+    pub fn may_be_first_order(&self, optimiser: Optimiser) -> bool {
+        self.first_order && optimiser == Optimiser::Adam
+    }
 }
 
 /// Makes the list of methods and, apart from it, the way to build each: whoever only lists them, as

@@ -83,7 +83,9 @@ impl Model {
         for task in &tasks {
             length("a context", learner.context_size(), task.context.len())?;
             finite("contexts", &task.context)?;
+            finite("task_parameters", &task.parameters)?;
         }
+        finite("validation_rmse", &[validation])?;
         finite("meta-parameters", &parameters)?;
         Ok(Self {
             settings,

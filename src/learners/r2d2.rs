@@ -30,6 +30,7 @@ pub(super) const METHOD: Method = Method {
     trained_as: "r2d2",
     lbfgs: true,
     first_order: false,
+    shared_part: true,
 };
 
 /// Smallest ridge at the start, so that its logarithm is finite.

@@ -14,7 +14,7 @@ use super::{
     Batch, Direct, Learner, LearnerError, Optimiser, Scaling, Settings, Shape,
     adam::Adam,
     batches::{Batches, HostRows, check_tasks, shares_inputs},
-    full_batch::{FullBatch, Moved},
+    full_batch::FullBatch,
     host_ops, learner, method,
     net::is_fused,
 };
@@ -53,6 +53,8 @@ pub struct Progress {
     pub steps: usize,
     /// Part of the schedule that is done, 0 to 1.
     pub done: f64,
+    /// Part of the work that is done, 0 to 1: a step over some of the rows is less of it.
+    pub work: f64,
     /// Learning rate of the next step.
     pub rate: f64,
     /// Mean-square error of the last interval in the target's unit squared, once read back.
@@ -89,6 +91,8 @@ pub struct Trainer {
     step: usize,
     done: f64,
     pace: f64,
+    /// Work of the steps so far, in usual steps.
+    work: f64,
     errors: ErrorSum,
     best: (f64, f64),
     restarted: bool,
@@ -161,6 +165,7 @@ impl Trainer {
             device,
             step: 0,
             done: 0.0,
+            work: 0.0,
             best: (f64::INFINITY, 0.0),
             restarted: false,
             last_error: None,
@@ -178,6 +183,7 @@ impl Trainer {
         if self.finished() {
             return Ok(());
         }
+        self.work += self.work_of(1);
         if self.full_batch.is_some() {
             self.second_order_step();
         } else {
@@ -227,13 +233,18 @@ impl Trainer {
         };
         let moved = search.step();
         let place = (&self.device, PRECISION);
-        if moved == Moved::ToAllRows {
+        if moved.to_all_rows {
             // Errors of other rows do not compare.
             self.errors = ErrorSum::new(place);
             self.best = (f64::INFINITY, self.done);
+            self.notices.push(format!(
+                "from step {} on, training goes over all rows and no longer over a quarter of them; \
+                 the error may rise there, as it now counts rows that nothing was fitted to before",
+                self.step + 1
+            ));
         }
         self.errors.add(Tensor::from_data([search.error()], place));
-        if moved == Moved::Nowhere {
+        if !moved.on {
             self.pace = 1.0;
             self.notices.push(format!(
                 "no step made the error smaller after step {}; training ended there",
@@ -250,7 +261,8 @@ impl Trainer {
     /// The mean-square error of the steps since the last call, in the target's unit squared.
     ///
     /// Restarts once with a smaller learning rate and the whole schedule if training has left the
-    /// finite numbers, and shortens the schedule if the error no longer falls.
+    /// finite numbers, and shortens the schedule if the error no longer falls; while only some of the
+    /// rows are gone over, it goes on with all of them instead.
     pub async fn loss(&mut self) -> Result<f64, LearnerError> {
         let Some(error) = self.errors.read().await? else {
             return Ok(self.last_error.unwrap_or(f64::NAN));
@@ -286,6 +298,7 @@ impl Trainer {
         } = self.settings;
         self.adam = Adam::new(weight_decay, clip);
         (self.step, self.done, self.pace) = (0, 0.0, self.usual_pace());
+        self.work = 0.0;
         self.best = (f64::INFINITY, 0.0);
         Ok(())
     }
@@ -302,6 +315,10 @@ impl Trainer {
         let usual_pace = self.usual_pace();
         let short_pace = (1.0 - self.done) / (SHORT_END * self.settings.steps as f64);
         let stuck = self.done - self.best.1 > PATIENCE;
+        if stuck && self.full_batch.as_mut().is_some_and(FullBatch::leave_draft) {
+            // What the rest of the rows have to say comes first.
+            return;
+        }
         if stuck && self.pace == usual_pace && short_pace > usual_pace {
             self.pace = short_pace;
             self.notices.push(format!(
@@ -311,6 +328,12 @@ impl Trainer {
         }
     }
 
+    /// The work of so many further steps, in usual ones.
+    fn work_of(&self, steps: usize) -> f64 {
+        let search = self.full_batch.as_ref();
+        search.map_or(steps as f64, |search| search.work(steps))
+    }
+
     /// How far training is.
     pub fn progress(&self) -> Progress {
         let left = ((1.0 - self.done) / self.pace).round() as usize;
@@ -318,6 +341,11 @@ impl Trainer {
             step: self.step,
             steps: self.step + left,
             done: self.done,
+            work: if left == 0 {
+                1.0
+            } else {
+                self.work / (self.work + self.work_of(left))
+            },
             rate: self.rate(),
             error: self.last_error,
             notices: self.notices.clone(),

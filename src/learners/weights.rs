@@ -281,6 +281,25 @@ mod tests {
     }
 
     #[test]
+    fn numbers_that_are_not_finite_are_refused_by_name() {
+        let damages: [(&str, fn(&mut Model)); 4] = [
+            ("meta-parameters", |model| model.parameters[3] = f64::NAN),
+            ("contexts", |model| model.tasks[1].context[0] = f64::NAN),
+            ("task_parameters", |model| {
+                model.tasks[1].parameters[1] = f64::INFINITY;
+            }),
+            ("validation_rmse", |model| model.validation = f64::NAN),
+        ];
+        for (name, damage) in damages {
+            let mut damaged = model("camel");
+            damage(&mut damaged);
+            let error = import(&export(&damaged).unwrap()).unwrap_err();
+            let said = error.to_string();
+            assert!(said.starts_with(name) && said.contains("finite"), "{said}");
+        }
+    }
+
+    #[test]
     fn weights_of_another_format_are_refused() {
         let views: [(&str, TensorView); 0] = [];
         let bytes = safetensors::serialize(views, None).unwrap();

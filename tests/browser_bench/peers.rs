@@ -8,8 +8,8 @@ use std::sync::Arc;
 use burn::tensor::Device;
 use camel_lab::{
     learners::{
-        Optimiser, Settings, Trainer,
-        net::{Mlp, Scratch},
+        Optimiser, Rows, Settings, Shape, Trainer, learner,
+        net::{Mlp, Scalar, Scratch},
     },
     random::generator,
     systems::{Samples, Task},
@@ -114,30 +114,63 @@ impl Problem {
         Times::of(SECONDS, || trainer.step().unwrap())
     }
 
-    /// Milliseconds of a CAMEL step, of the net's products and tanh in it, and of a linear layer in place
-    /// of the products of features and heads, each forward and back. In turns, so that all see the same
-    /// machine.
-    fn step_and_products(&self) -> [f64; 3] {
-        let settings = self.settings("camel");
+    /// What a training step of a method with a single way forward and back consists of.
+    fn step_and_products(&self, method: &str) -> Parts {
+        let settings = self.settings(method);
         let mut trainer = Trainer::new(&settings, &self.data(), 0, &Device::flex()).unwrap();
-        let [groups, heads] = if self.shared {
-            [1, self.tasks]
-        } else {
-            [self.tasks, 1]
+        let products = match method {
+            // Every task has its own net, and no head.
+            "coda" => [Some(self.net_pass::<f32>(self.tasks, self.batch, 1)), None],
+            _ => self.products::<f32>(self.batch),
         };
-        let sizes = [&[self.inputs], self.hidden, &[self.rank]].concat();
-        let mut net = pass(sizes, self.batch * groups, false);
-        let mut heads = pass(vec![self.rank, heads], self.batch * groups, true);
-        let mut least = [f64::INFINITY; 3];
-        for _ in 0..10 {
-            let step = Times::of(SECONDS / 10.0, || trainer.step().unwrap());
-            let net = Times::of(SECONDS / 10.0, &mut net);
-            let heads = Times::of(SECONDS / 10.0, &mut heads);
-            for (least, times) in least.iter_mut().zip([step, net, heads]) {
-                *least = least.min(times.least());
-            }
-        }
-        least
+        Parts::of(|| trainer.step().unwrap(), products)
+    }
+
+    /// What an evaluation of CAMEL's loss for L-BFGS consists of: on all rows, in double precision, with
+    /// the contexts solved for.
+    fn evaluation_and_products(&self) -> Parts {
+        let (inputs, tasks) = (self.inputs, self.tasks);
+        let learner = learner(&self.settings("camel"), Shape { inputs, tasks }).unwrap();
+        let loss = learner.projected().unwrap();
+        let parameters = learner.initial_parameters(&mut generator(0, 2));
+        let mut gradient = vec![0.0; parameters.len()];
+        let (data, groups) = (self.data(), self.groups());
+        let x: Vec<f64> = data[..groups]
+            .iter()
+            .flat_map(|task| task.inputs.values.iter().copied())
+            .collect();
+        let y: Vec<f64> = data.into_iter().flat_map(|task| task.targets).collect();
+        let evaluate = || {
+            let at = Rows {
+                parameters: &parameters,
+                x: &x,
+                y: &y,
+                groups,
+                tasks,
+                rows: self.rows,
+            };
+            loss.double(at, &mut gradient);
+        };
+        Parts::of(evaluate, self.products::<f64>(self.rows))
+    }
+
+    /// Blocks of inputs.
+    fn groups(&self) -> usize {
+        if self.shared { 1 } else { self.tasks }
+    }
+
+    /// The way of so many rows of each block through the net, and through a linear layer in place of the
+    /// products of features and heads.
+    fn products<T: Scalar>(&self, rows: usize) -> [Option<Work>; 2] {
+        let (groups, heads) = (self.groups(), self.tasks / self.groups());
+        let net = self.net_pass::<T>(groups, rows, self.rank);
+        let heads = pass::<T>(vec![self.rank, heads], rows * groups, true);
+        [Some(net), Some(heads)]
+    }
+
+    fn net_pass<T: Scalar>(&self, groups: usize, rows: usize, outputs: usize) -> Work {
+        let sizes = [&[self.inputs], self.hidden, &[outputs]].concat();
+        pass::<T>(sizes, rows * groups, false)
     }
 
     /// What JavaScript is told.
@@ -158,20 +191,64 @@ impl Problem {
     }
 }
 
+/// Something to measure.
+type Work = Box<dyn FnMut()>;
+
+/// Milliseconds of something, and of the products and tanh in it: those of the net, and those of features
+/// and heads.
+struct Parts {
+    whole: f64,
+    net: f64,
+    heads: f64,
+}
+
+impl Parts {
+    /// In turns, so that all see the same machine.
+    fn of(mut whole: impl FnMut(), mut products: [Option<Work>; 2]) -> Self {
+        let least = |to: &mut f64, work: &mut dyn FnMut()| {
+            *to = to.min(Times::of(SECONDS / 10.0, work).least());
+        };
+        let mut found = [f64::INFINITY; 3];
+        for _ in 0..10 {
+            least(&mut found[0], &mut whole);
+            for (found, work) in found[1..].iter_mut().zip(&mut products) {
+                match work {
+                    Some(work) => least(found, work),
+                    None => *found = 0.0,
+                }
+            }
+        }
+        let [whole, net, heads] = found;
+        Self { whole, net, heads }
+    }
+
+    fn tell(&self, system: &str, what: &str) {
+        let [net, heads] = [self.net, self.heads].map(|part| 100.0 * part / self.whole);
+        console_log!(
+            "{system}: {what} takes {:.4} ms, {net:.0} % in the net's products and tanh, {heads:.0} % in those of \
+             features and heads (as long as a linear layer of their size takes), {:.0} % in neither (aim: below 25 %)",
+            self.whole,
+            100.0 - net - heads
+        );
+    }
+}
+
 /// A net's way forward and back, to its inputs as well if `through`.
-fn pass(sizes: Vec<usize>, rows: usize, through: bool) -> impl FnMut() {
+fn pass<T: Scalar>(sizes: Vec<usize>, rows: usize, through: bool) -> Work {
     let mlp = Mlp::new(sizes.clone()).unwrap();
     let mut rng = generator(0, 1);
-    let mut draw =
-        |count: usize| -> Vec<f32> { StandardNormal.sample_iter(&mut rng).take(count).collect() };
+    let mut draw = |count: usize| -> Vec<T> {
+        let draws = StandardNormal.sample_iter(&mut rng).take(count);
+        draws.map(T::from_f64).collect()
+    };
     let (w, x) = (draw(mlp.weight_count()), draw(rows * mlp.input_size()));
-    let (dy, mut dw) = (draw(rows * mlp.output_size()), vec![0.0; w.len()]);
-    let mut dx = through.then(|| vec![0.0; x.len()]);
+    let (dy, mut dw) = (draw(rows * mlp.output_size()), vec![T::ZERO; w.len()]);
+    let mut dx = through.then(|| vec![T::ZERO; x.len()]);
     let mut scratch = Scratch::new(&sizes);
-    move || {
+    Box::new(move || {
         let dx = dx.as_deref_mut();
         mlp.backward((&w, &x, &dy), Some(&mut dw), dx, &mut scratch);
-    }
+    })
 }
 
 fn report(peer: &str, system: &str, times: &Times) {
@@ -210,14 +287,13 @@ async fn steps_beside_the_peers() {
                 &problem.step(method),
             );
         }
-        let [step, net, heads] = problem.step_and_products();
-        let [net, heads] = [net, heads].map(|part| 100.0 * part / step);
-        console_log!(
-            "{}: a CAMEL step takes {step:.4} ms, {net:.0} % in the net's products and tanh, {heads:.0} % in those of \
-             features and heads (as long as a linear layer of their size takes), {:.0} % in neither (aim: below 25 %)",
-            problem.name,
-            100.0 - net - heads
-        );
+        // MAML and CAVIA go through their nets several times, in ways that no single pass stands for.
+        for method in ["camel", "anil", "r2d2", "coda"] {
+            let parts = problem.step_and_products(method);
+            parts.tell(problem.name, &format!("a step of {method}"));
+        }
+        let parts = problem.evaluation_and_products();
+        parts.tell(problem.name, "an evaluation of camel for L-BFGS");
         for backend in ["wasm", "cpu", "webgpu"] {
             match tensorflow(backend, &problem).await {
                 Ok(times) => report(&format!("camel tfjs-{backend}"), problem.name, &times),

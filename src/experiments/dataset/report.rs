@@ -33,8 +33,7 @@ impl DataSpec {
     /// The learner's settings.
     pub fn settings(&self) -> Result<Settings, LearnerError> {
         let settings = self.training.settings()?;
-        let may_share = ["camel", "r2d2"].contains(&method(&settings.method)?.trained_as);
-        let bias = if self.shared_part && may_share {
+        let bias = if self.shared_part && method(&settings.method)?.shared_part {
             settings.hidden.clone()
         } else {
             Vec::new()

@@ -80,6 +80,31 @@ fn an_optimiser_that_a_method_does_not_have_is_named() {
 }
 
 #[test]
+fn second_derivatives_are_left_out_only_of_inner_steps_and_by_adam() {
+    for method in METHODS {
+        for optimiser in Optimiser::ALL {
+            let settings = Settings {
+                optimiser,
+                first_order: true,
+                ..Settings::new("cartpole", method.name).unwrap()
+            };
+            let allowed = method.first_order && optimiser == Optimiser::Adam;
+            assert_eq!(settings.check().is_ok(), allowed, "{}", method.name);
+        }
+    }
+    let error = Settings {
+        first_order: true,
+        ..Settings::new("cartpole", "anil").unwrap()
+    }
+    .check()
+    .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "first_order must be false for ANIL by the optimiser lbfgs, but is true"
+    );
+}
+
+#[test]
 fn adam_gets_more_steps_in_place_of_those_of_the_second_order() {
     let with_steps = |optimiser, steps| Settings {
         optimiser,

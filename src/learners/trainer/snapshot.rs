@@ -90,17 +90,19 @@ impl Trainer {
     }
 
     fn validation(&self, model: &Model, adapted: &[Adapted]) -> Result<f64, LearnerError> {
+        let held = &self.held[..self.held.len().min(CONTEXT_ROWS)];
+        let (mut inputs, mut outputs) = (Vec::new(), vec![0.0; held.len()]);
         let mut workspace = Workspace::default();
-        let (mut sum, mut count) = (0.0, 0usize);
+        let mut sum = 0.0;
         for (task, adapted) in self.tasks.iter().zip(adapted) {
-            for &row in self.held.iter().take(CONTEXT_ROWS) {
-                let mut output = [0.0];
-                let input = task.inputs.row(row);
-                model.predict_into(adapted, input, &mut output, &mut workspace)?;
-                sum += (output[0] - task.targets[row]).powi(2);
-                count += 1;
+            inputs.clear();
+            inputs.extend(held.iter().flat_map(|&row| task.inputs.row(row)));
+            model.predict_into(adapted, &inputs, &mut outputs, &mut workspace)?;
+            for (output, &row) in outputs.iter().zip(held) {
+                sum += (output - task.targets[row]).powi(2);
             }
         }
+        let count = self.tasks.len() * held.len();
         Ok((sum / count.max(1) as f64).sqrt())
     }
 }

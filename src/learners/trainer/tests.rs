@@ -52,6 +52,30 @@ fn tasks(parameters: &[[f64; 2]], shared: bool) -> Vec<Task> {
         .collect()
 }
 
+/// The same on own inputs, so many rows that L-BFGS begins with a part of them.
+fn long_tasks() -> Vec<Task> {
+    let repeated = |task: Task| Task {
+        inputs: Arc::new(Samples {
+            dim: 2,
+            values: task.inputs.values.repeat(6),
+        }),
+        targets: task.targets.repeat(6),
+        ..task
+    };
+    let tasks = tasks(&PARAMETERS, false).into_iter().map(repeated);
+    tasks.collect()
+}
+
+/// A training of so many iterations of L-BFGS.
+fn second_order(tasks: &[Task], steps: usize) -> Trainer {
+    let settings = Settings {
+        optimiser: Optimiser::Lbfgs,
+        steps,
+        ..settings("camel")
+    };
+    Trainer::new(&settings, tasks, 1, &Device::flex()).unwrap()
+}
+
 const PARAMETERS: [[f64; 2]; 4] = [[1.0, 1.0], [2.0, 1.0], [1.0, 3.0], [3.0, 2.0]];
 
 fn settings(method: &str) -> Settings {
@@ -336,6 +360,49 @@ fn the_second_order_option_ends_where_no_step_helps() {
     let progress = trainer.progress();
     assert!(progress.step < 10, "{progress:?}");
     assert!(progress.notices[0].contains("no step"), "{progress:?}");
+}
+
+#[test]
+fn a_plateau_on_some_of_the_rows_leads_to_all_of_them_and_not_to_an_early_end() {
+    let mut trainer = second_order(&long_tasks(), 20);
+    // Nothing is better than this.
+    trainer.best = (0.0, 0.0);
+    now(trainer.run(1, |_| {})).unwrap();
+    let progress = trainer.progress();
+    assert_eq!((progress.step, progress.steps), (20, 20), "{progress:?}");
+    let [notice] = &progress.notices[..] else {
+        panic!("{progress:?}")
+    };
+    assert!(notice.starts_with("from step 7 on"), "{notice}");
+    assert!(notice.contains("all rows") && notice.contains("may rise"));
+    let search = trainer.full_batch.as_ref().unwrap();
+    assert_eq!(search.work(5), 5.0);
+}
+
+#[test]
+fn errors_of_some_rows_are_not_mixed_with_those_of_all_where_no_step_helps() {
+    let flat = long_tasks().into_iter().map(|task| Task {
+        targets: vec![0.0; task.targets.len()],
+        ..task
+    });
+    let mut trainer = second_order(&flat.collect::<Vec<_>>(), 20);
+    let of_the_draft = Tensor::from_data([123.0], (&trainer.device, PRECISION));
+    trainer.errors.add(of_the_draft);
+    trainer.step().unwrap();
+    assert!(trainer.finished());
+    assert_eq!(now(trainer.loss()).unwrap(), 0.0);
+}
+
+#[test]
+fn a_step_over_a_quarter_of_the_rows_is_a_quarter_of_the_work() {
+    let mut trainer = second_order(&long_tasks(), 10);
+    let mut seen = vec![trainer.progress().work];
+    now(trainer.run(1, |progress| seen.push(progress.work))).unwrap();
+    let expected = [0.0, 0.25, 0.5, 0.75, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+    for (seen, expected) in seen.iter().zip(expected) {
+        assert!((7.0 * seen - expected).abs() < 1e-12, "{seen}");
+    }
+    assert_eq!(seen.len(), expected.len());
 }
 
 #[test]
