@@ -81,7 +81,7 @@ pub fn tracking_total(method: &str, motion: &Motion) -> String {
         } else {
             f64::INFINITY
         };
-        format!("{} {} m", title(name), number::significant(sum, 3))
+        format!("{} {} m", title(name), number::metres(sum))
     };
     let others = motion.compared.iter();
     let others = others.map(|(name, errors)| total(name, errors));
@@ -258,7 +258,7 @@ mod tests {
             errors: vec![0.5, 0.25, 0.5],
             compared: vec![
                 ("analytic".to_owned(), vec![9.0]),
-                ("oracle".to_owned(), vec![0.0; 3]),
+                ("oracle".to_owned(), vec![1e-12; 3]),
             ],
             ..Motion::default()
         };

@@ -4,7 +4,10 @@ use serde::Deserialize;
 
 use super::{Results, method_title, title};
 use crate::{
-    charts::{Table, number::significant},
+    charts::{
+        Table,
+        number::{metres, significant},
+    },
     control::tracking_trials::TrackingReport,
 };
 
@@ -43,8 +46,8 @@ impl Results {
             table.push([
                 controller(&report.method),
                 significant(100.0 * report.success, 3),
-                significant(report.total_error.median, 3),
-                significant(report.total_error.max, 3),
+                metres(report.total_error.median),
+                metres(report.total_error.max),
             ]);
         }
         Some(table)
@@ -77,7 +80,8 @@ mod tests {
             let camel = table.rows.iter().find(first).unwrap();
             assert!(camel[1].parse::<f64>().unwrap() > 50.0, "{camel:?}");
             assert!(camel[2].parse::<f64>().unwrap() > 0.0, "{camel:?}");
-            assert_eq!(table.rows.last().unwrap()[0], "Oracle");
+            let oracle = table.rows.last().unwrap();
+            assert_eq!(oracle[..3], ["Oracle", "100", "0"]);
         }
         assert_eq!(results.swing_ups("upkie"), None);
     }
