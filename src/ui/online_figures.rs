@@ -20,9 +20,9 @@ pub fn mass_name(system: &str) -> &'static str {
 /// What a run measures, and in which unit. Former files of Upkie, which know of no sum, hold torques.
 fn error_name(report: &OnlineReport) -> (&'static str, &'static str) {
     match (report.spec.system.as_str(), report.run.total) {
-        ("upkie", None) => ("error of the predicted wheel torque", "N m"),
-        ("upkie", _) => ("distance from the path", "m"),
-        _ => ("distance of the tip to its reference", "m"),
+        ("upkie", None) => ("Error of the predicted wheel torque", "N m"),
+        ("upkie", _) => ("Distance from the path", "m"),
+        _ => ("Distance of the tip to its reference", "m"),
     }
 }
 
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn missed_ticks_and_the_oracle_stand_beside_the_distance_from_the_path() {
         let words = charts::describe(&error_chart(&report()));
-        assert!(words.contains("distance from the path"), "{words}");
+        assert!(words.contains("Distance from the path"), "{words}");
         assert!(words.contains("error [m]"), "{words}");
         assert!(words.contains("oracle: 3 points, from 0.05"), "{words}");
         assert!(words.contains("missed ticks: 2 points"), "{words}");
