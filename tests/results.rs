@@ -225,6 +225,7 @@ fn results() -> Results {
         step_times: read("times"),
         paper_times: read("paper-times"),
         left_out: read("left-out"),
+        swing_ups: read("tracking"),
     }
 }
 

@@ -31,6 +31,11 @@ pub fn short(value: f64) -> String {
     significant(value, 4)
 }
 
+/// Three significant digits of a distance [m], to the micrometre: what is below is rounding.
+pub fn metres(value: f64) -> String {
+    significant((1e6 * value).round() / 1e6, 3)
+}
+
 /// A number for CSV files: shortest text that gives the same number back.
 pub fn exact(value: f64) -> String {
     if value.is_finite() {

@@ -2,7 +2,10 @@
 //!
 //! Each tick plans with the wheeled inverted pendulum from (y, φ, ẏ, φ̇), takes the first
 //! acceleration a and moves the commanded speed, `v ← clip(v + a·dt/2, ±1)`; the wheel servos
-//! follow it. The controller never knows the torso's mass, only the pitch at which it is balanced.
+//! follow it.
+//!
+//! The [`UpkiePlant`] owns the torso's mass and its changes. The [`Balancer`] is called with measured
+//! states alone, and balances at a pitch that it was given or took from a mass that it believes.
 
 use std::sync::Arc;
 
@@ -10,52 +13,15 @@ use nalgebra::Vector4;
 
 use super::{
     mpc::{Mpc, MpcSettings},
-    reference::Reference,
+    shuttle::Shuttle,
+    upkie_plant::{Tick, UpkiePlant},
 };
-use crate::systems::{
-    Robot as _, Samples, System as _, SystemError, Task, simulate::checked, upkie::Upkie,
-};
+use crate::systems::{Robot as _, Samples, System as _, SystemError, Task, upkie::Upkie};
 
 /// Largest commanded speed [m/s].
 const LARGEST_SPEED: f64 = 1.0;
 /// Ticks before the samples of a task, 0.5 s.
 const LEAD_IN: usize = 100;
-
-/// The path to follow: `distance` forward within `travel` seconds, a rest, back, a rest, again.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shuttle {
-    /// Distance [m].
-    pub distance: f64,
-    /// Time of one way [s].
-    pub travel: f64,
-    /// Time of rest at either end [s].
-    pub rest: f64,
-}
-
-impl Default for Shuttle {
-    fn default() -> Self {
-        Self {
-            distance: 0.5,
-            travel: 2.0,
-            rest: 0.5,
-        }
-    }
-}
-
-impl Shuttle {
-    /// Position and speed at time `t` [m, m/s]: the smoothest motion, with the least jerk.
-    pub fn at(&self, t: f64) -> [f64; 2] {
-        let way = self.travel + self.rest;
-        let share = (t.rem_euclid(way) / self.travel).min(1.0);
-        let there = share.powi(3) * (10.0 - 15.0 * share + 6.0 * share * share);
-        let speed = 30.0 * share * share * (1.0 - share).powi(2) * self.distance / self.travel;
-        if (t / way).rem_euclid(2.0) < 1.0 {
-            [self.distance * there, speed]
-        } else {
-            [self.distance * (1.0 - there), -speed]
-        }
-    }
-}
 
 /// What the controller wants of the coming tick.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,135 +36,42 @@ pub struct Command {
     pub bounded: bool,
 }
 
-/// What one tick of the loop gives.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Tick {
-    /// Time at the beginning of the tick [s].
-    pub time: f64,
-    /// State at its beginning.
-    pub state: Vec<f64>,
-    /// The model's features x.
-    pub features: Vec<f64>,
-    /// Mean torque of a wheel [N m], the model's target.
-    pub torque: f64,
-    /// Commanded less real speed of the wheels at its end [m/s]: what the servos have not followed.
-    pub lag: f64,
-}
-
-/// The balanced robot, advanced tick by tick.
+/// What balances the robot: it sees states and knows nothing of the mass that they belong to.
 #[derive(Clone, Debug)]
-pub struct UpkieLoop {
-    robot: Upkie,
-    controller: Mpc,
+pub struct Balancer {
+    mpc: Mpc,
     path: Shuttle,
-    /// Pitch at which the controller takes the robot to be balanced [rad].
+    /// Pitch at which it takes the robot to be balanced [rad].
     balance: f64,
-    torso_mass: f64,
-    state: Vec<f64>,
+    time_step: f64,
     commanded_speed: f64,
     ticks: usize,
 }
 
-impl UpkieLoop {
-    /// A balanced robot at the beginning of the default path, pushed out of balance by `lean`
-    /// [rad].
-    pub fn new(robot: Upkie, torso_mass: f64, lean: f64) -> Result<Self, SystemError> {
-        robot.check(&[torso_mass])?;
-        let mut state = checked(&robot, robot.standing(torso_mass), 0)?;
-        let controller = Mpc::new(MpcSettings {
+impl Balancer {
+    /// For a robot that is balanced at `balance` [rad], at the beginning of the default path.
+    pub fn new(robot: &Upkie, balance: f64) -> Result<Self, SystemError> {
+        let mpc = Mpc::new(MpcSettings {
             gravity: robot.gravity,
             ..MpcSettings::default()
         })?;
-        let balance = state[6];
-        for i in [2, 4, 6] {
-            state[i] += lean;
-        }
         Ok(Self {
-            robot,
-            controller,
+            mpc,
             path: Shuttle::default(),
             balance,
-            torso_mass,
-            state,
+            time_step: robot.time_step(),
             commanded_speed: 0.0,
             ticks: 0,
         })
     }
 
-    /// The same after the half second that a task's samples leave out: no model knows the first sway.
-    pub fn settled(robot: Upkie, torso_mass: f64, lean: f64) -> Result<Self, SystemError> {
-        let mut run = Self::new(robot, torso_mass, lean)?;
-        for _ in 0..LEAD_IN {
-            run.tick()?;
-        }
-        Ok(run)
-    }
-
-    /// Changes the path; it is followed from the beginning of the run.
-    pub fn follow(&mut self, path: Shuttle) {
-        self.path = path;
-    }
-
-    /// Changes the torso's mass [kg] from the next tick on, without telling the controller.
-    pub fn set_torso_mass(&mut self, torso_mass: f64) -> Result<(), SystemError> {
-        self.robot.check(&[torso_mass])?;
-        self.torso_mass = torso_mass;
-        Ok(())
-    }
-
-    /// The torso's mass [kg].
-    pub fn torso_mass(&self) -> f64 {
-        self.torso_mass
-    }
-
-    /// The present state.
-    pub fn state(&self) -> &[f64] {
-        &self.state
-    }
-
-    /// The robot.
-    pub fn robot(&self) -> &Upkie {
-        &self.robot
-    }
-
-    /// Ticks since the beginning.
-    pub fn ticks(&self) -> usize {
-        self.ticks
-    }
-
-    /// Time since the beginning [s].
-    pub fn time(&self) -> f64 {
-        self.ticks as f64 * self.robot.time_step()
-    }
-
-    /// The path's position now [m].
-    pub fn target(&self) -> f64 {
-        self.path.at(self.time())[0]
-    }
-
-    /// Pitch at which the controller takes the robot to be balanced [rad].
-    pub fn balance(&self) -> f64 {
-        self.balance
-    }
-
-    /// Makes the controller take the robot to be balanced at another pitch [rad].
-    pub fn rebalance(&mut self, pitch: f64) {
-        self.balance = pitch;
-    }
-
-    /// Plans, commands the servos and runs the physics until the next tick.
-    pub fn tick(&mut self) -> Result<Tick, SystemError> {
-        let command = self.plan()?;
-        self.obey(&command, 0.0)
-    }
-
-    /// What the controller wants of the coming tick.
-    pub fn plan(&self) -> Result<Command, SystemError> {
-        let (time, x, dt) = (self.time(), &self.state, self.robot.time_step());
+    /// What it wants of the coming tick, from the measured state.
+    pub fn plan(&self, state: &[f64]) -> Result<Command, SystemError> {
+        let (time, x, dt) = (self.time(), state, self.time_step);
         let lean = x[6] - self.balance;
         let measured = Vector4::new(x[0], lean, x[1], x[7]);
         let plan = self
-            .controller
+            .mpc
             .plan(&measured, |ahead| self.path.at(time + ahead))?;
         let acceleration = plan.inputs[0];
         let speed = self.commanded_speed + acceleration * dt / 2.0;
@@ -206,7 +79,7 @@ impl UpkieLoop {
         let gained = (speed - self.commanded_speed) / dt;
         let MpcSettings {
             gravity, length, ..
-        } = *self.controller.settings();
+        } = *self.mpc.settings();
         let (sin, cos) = x[6].sin_cos();
         let falling = (gravity * lean - gained) / length;
         Ok(Command {
@@ -217,35 +90,110 @@ impl UpkieLoop {
         })
     }
 
-    /// Commands the servos, adds `torque` [N m] to what they ask of each wheel, and runs the physics until
-    /// the next tick.
-    pub fn obey(&mut self, command: &Command, torque: f64) -> Result<Tick, SystemError> {
+    /// Goes on to the next tick after a command was carried out.
+    pub fn proceed(&mut self, command: &Command) {
         self.commanded_speed = command.speed;
-        let time = self.time();
-        let (next, torque) = self.run_physics(torque);
-        let next = checked(&self.robot, next, self.ticks)?;
-        let state = std::mem::replace(&mut self.state, next);
         self.ticks += 1;
-        Ok(Tick {
-            time,
-            features: self.robot.features(&state, &self.state),
-            state,
-            torque,
-            lag: self.commanded_speed - self.robot.wheel_speed(&self.state),
-        })
     }
 
-    /// The state at the next tick and the mean torque of a wheel on the way.
-    fn run_physics(&self, forward: f64) -> (Vec<f64>, f64) {
-        let (mut state, mut total) = (self.state.clone(), 0.0);
-        for _ in 0..self.robot.substeps {
-            let torque = self
-                .robot
-                .wheel_servo(&state, self.commanded_speed, forward);
-            state = self.robot.physics_step(&[self.torso_mass], &state, torque);
-            total += torque;
+    fn time(&self) -> f64 {
+        self.ticks as f64 * self.time_step
+    }
+
+    /// The path's position now [m].
+    pub fn target(&self) -> f64 {
+        self.path.at(self.time())[0]
+    }
+
+    /// Pitch at which it takes the robot to be balanced [rad].
+    pub fn balance(&self) -> f64 {
+        self.balance
+    }
+
+    /// Takes the robot to be balanced at another pitch [rad].
+    pub fn rebalance(&mut self, pitch: f64) {
+        self.balance = pitch;
+    }
+}
+
+/// The mass of the torso in the robot's description [kg]: what is believed of a robot of which nothing
+/// has been measured.
+pub fn nominal_mass(robot: &Upkie) -> f64 {
+    robot.description().parameters[0].typical
+}
+
+/// The balanced robot, advanced tick by tick.
+#[derive(Clone, Debug)]
+pub struct UpkieLoop {
+    plant: UpkiePlant,
+    balancer: Balancer,
+}
+
+impl UpkieLoop {
+    /// A robot at the beginning of the default path, pushed out of balance by `lean` [rad]. Whatever its
+    /// torso, the controller takes it to be balanced as a nominal one is.
+    pub fn new(robot: Upkie, torso_mass: f64, lean: f64) -> Result<Self, SystemError> {
+        let balance = robot.standing(nominal_mass(&robot))[6];
+        Self::balanced_at(robot, torso_mass, lean, balance)
+    }
+
+    /// The same with a controller that was told the pitch at which this torso is balanced, as someone who
+    /// records the samples of a known robot would.
+    pub fn calibrated(robot: Upkie, torso_mass: f64, lean: f64) -> Result<Self, SystemError> {
+        robot.check(&[torso_mass])?;
+        let balance = robot.standing(torso_mass)[6];
+        Self::balanced_at(robot, torso_mass, lean, balance)
+    }
+
+    fn balanced_at(
+        robot: Upkie,
+        torso_mass: f64,
+        lean: f64,
+        balance: f64,
+    ) -> Result<Self, SystemError> {
+        let plant = UpkiePlant::new(robot, torso_mass, lean)?;
+        let balancer = Balancer::new(plant.robot(), balance)?;
+        Ok(Self { plant, balancer })
+    }
+
+    /// [`Self::new`] after the half second that a task's samples leave out: no model knows the first sway.
+    pub fn settled(robot: Upkie, torso_mass: f64, lean: f64) -> Result<Self, SystemError> {
+        Self::new(robot, torso_mass, lean)?.after_lead_in()
+    }
+
+    fn after_lead_in(mut self) -> Result<Self, SystemError> {
+        for _ in 0..LEAD_IN {
+            self.tick()?;
         }
-        (state, total / self.robot.substeps as f64)
+        Ok(self)
+    }
+
+    /// Changes the torso's mass [kg] from the next tick on, without telling the controller.
+    pub fn set_torso_mass(&mut self, torso_mass: f64) -> Result<(), SystemError> {
+        self.plant.set_torso_mass(torso_mass)
+    }
+
+    /// The robot.
+    pub fn plant(&self) -> &UpkiePlant {
+        &self.plant
+    }
+
+    /// The path's position now [m].
+    pub fn target(&self) -> f64 {
+        self.balancer.target()
+    }
+
+    /// Plans, commands the servos and runs the physics until the next tick.
+    pub fn tick(&mut self) -> Result<Tick, SystemError> {
+        let command = self.balancer.plan(self.plant.state())?;
+        let tick = self.plant.apply(command.speed, 0.0)?;
+        self.balancer.proceed(&command);
+        Ok(tick)
+    }
+
+    /// The robot and what balances it, each for itself.
+    pub fn into_parts(self) -> (UpkiePlant, Balancer) {
+        (self.plant, self.balancer)
     }
 }
 
@@ -253,10 +201,7 @@ impl UpkieLoop {
 /// Until the legs, which the first plan shakes, are quiet, nothing is recorded.
 pub(crate) fn task(robot: &Upkie, parameters: &[f64], lean: f64) -> Result<Task, SystemError> {
     robot.check(parameters)?;
-    let mut run = UpkieLoop::new(robot.clone(), parameters[0], lean)?;
-    for _ in 0..LEAD_IN {
-        run.tick()?;
-    }
+    let mut run = UpkieLoop::calibrated(robot.clone(), parameters[0], lean)?.after_lead_in()?;
     let (mut values, mut targets) = (Vec::new(), Vec::new());
     for _ in 0..robot.observations {
         let tick = run.tick()?;
@@ -269,30 +214,6 @@ pub(crate) fn task(robot: &Upkie, parameters: &[f64], lean: f64) -> Result<Task,
         inputs: Arc::new(Samples { dim, values }),
         targets,
     })
-}
-
-impl Reference {
-    /// The balanced robot rolls half a metre forward from standing: 5 s, of which it is asked to
-    /// stand for the last 3. Inputs are the mean torques of a wheel; they do not lead there
-    /// without the balance.
-    pub fn upkie_displacement(robot: &Upkie, torso_mass: f64) -> Result<Self, SystemError> {
-        let mut run = UpkieLoop::new(robot.clone(), torso_mass, 0.0)?;
-        run.follow(Shuttle {
-            rest: 3.0,
-            ..Shuttle::default()
-        });
-        let steps = (5.0 / robot.time_step()).round() as usize;
-        let mut reference = Self {
-            states: vec![run.state().to_vec()],
-            inputs: Vec::with_capacity(steps),
-            dt: robot.time_step(),
-        };
-        for _ in 0..steps {
-            reference.inputs.push(run.tick()?.torque);
-            reference.states.push(run.state().to_vec());
-        }
-        Ok(reference)
-    }
 }
 
 #[cfg(test)]
@@ -313,11 +234,13 @@ mod tests {
         })
     }
 
+    const MASSES: [f64; 7] = [0.5, 1.0, 2.0, 4.0, 6.0, 8.0, 10.0];
+
     #[test]
     fn upkie_stands_through_the_displacement_with_any_torso() {
-        for mass in [0.5, 1.0, 2.0, 4.0, 6.0, 8.0, 10.0] {
+        for mass in MASSES {
             for lean in [-0.05, 0.0, 0.05] {
-                let mut run = UpkieLoop::new(Upkie::default(), mass, lean).unwrap();
+                let mut run = UpkieLoop::calibrated(Upkie::default(), mass, lean).unwrap();
                 let [torque, pitch, away] = extremes(&mut run, 1500);
                 assert!(
                     torque < 0.5 && pitch < 0.2 && away < 0.25,
@@ -325,6 +248,29 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn upkie_stands_with_any_torso_though_a_nominal_one_is_believed() {
+        for mass in MASSES {
+            for lean in [-0.05, 0.0, 0.05] {
+                let mut run = UpkieLoop::new(Upkie::default(), mass, lean).unwrap();
+                let [torque, pitch, away] = extremes(&mut run, 1500);
+                assert!(
+                    torque < 0.6 && pitch < 0.2 && away < 0.35,
+                    "{mass} kg: {torque} {pitch} {away}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_controller_begins_alike_whatever_the_torso() {
+        let plans = MASSES.map(|mass| {
+            let run = UpkieLoop::new(Upkie::default(), mass, 0.0).unwrap();
+            run.balancer.plan(&[0.0; 8]).unwrap()
+        });
+        assert!(plans.iter().all(|plan| *plan == plans[0]), "{plans:?}");
     }
 
     #[test]
@@ -343,30 +289,25 @@ mod tests {
 
     #[test]
     fn the_bounds_of_the_controller_are_never_reached() {
-        let mut run = UpkieLoop::new(Upkie::default(), 1.0, 0.05).unwrap();
+        let run = UpkieLoop::new(Upkie::default(), 1.0, 0.05).unwrap();
+        let (mut plant, mut balancer) = run.into_parts();
         for _ in 0..2000 {
-            let command = run.plan().unwrap();
+            let command = balancer.plan(plant.state()).unwrap();
             assert!(!command.bounded);
-            run.obey(&command, 0.0).unwrap();
+            plant.apply(command.speed, 0.0).unwrap();
+            balancer.proceed(&command);
         }
     }
 
     #[test]
     fn a_balanced_robot_without_a_path_stays_where_it_is() {
-        let mut run = UpkieLoop::new(Upkie::default(), 3.0, 0.0).unwrap();
-        run.follow(Shuttle {
+        let mut run = UpkieLoop::calibrated(Upkie::default(), 3.0, 0.0).unwrap();
+        run.balancer.path = Shuttle {
             distance: 0.0,
             ..Shuttle::default()
-        });
+        };
         let [torque, _, away] = extremes(&mut run, 400);
         assert!(torque < 1e-6 && away < 1e-6, "{torque} {away}");
-    }
-
-    #[test]
-    fn the_displacement_is_half_a_metre() {
-        let reference = Reference::upkie_displacement(&Upkie::default(), 1.0).unwrap();
-        let end = reference.states[reference.len()][0] - reference.states[0][0];
-        assert!((end - 0.5).abs() < 0.03, "{end}");
     }
 
     #[test]
@@ -382,17 +323,5 @@ mod tests {
             }
             assert!(error < 0.01 * size, "{mass} kg: {error} of {size}");
         }
-    }
-
-    #[test]
-    fn a_path_goes_there_and_back() {
-        let path = Shuttle::default();
-        assert_eq!(path.at(0.0), [0.0, 0.0]);
-        assert_eq!(path.at(1.0)[0], 0.25);
-        assert_eq!(path.at(2.2), [0.5, 0.0]);
-        assert_eq!(path.at(3.5)[0], 0.25);
-        let h = 1e-6;
-        let slope = (path.at(3.2 + h)[0] - path.at(3.2 - h)[0]) / (2.0 * h);
-        assert!((slope - path.at(3.2)[1]).abs() < 1e-8);
     }
 }

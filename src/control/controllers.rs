@@ -21,8 +21,8 @@ use crate::{
     systems::{Robot, Samples, arm::Arm, cartpole::Cartpole},
 };
 
-/// Observations to which methods without a recursion adapt in every step.
-pub(crate) const WINDOW: usize = 50;
+/// Observations to which methods without a recursion adapt in every step; as many shots begin a run.
+pub const WINDOW: usize = 50;
 /// Seed of the validation trajectories.
 const VALIDATION_SEED: u64 = 0;
 
@@ -49,7 +49,7 @@ impl Textbook for Arm {
 }
 
 /// A trained model of this method, or the error that says to train one.
-fn trained<'a>(
+pub(crate) fn trained<'a>(
     model: Option<&'a Arc<Model>>,
     method: &str,
     robot: &dyn Robot,

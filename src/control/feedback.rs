@@ -73,16 +73,6 @@ impl Feedback for TipFeedback {
     }
 }
 
-/// No feedback: the predicted input alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OpenLoop;
-
-impl Feedback for OpenLoop {
-    fn input(&self, _step: usize, _state: &[f64], _target: &[f64]) -> f64 {
-        0.0
-    }
-}
-
 /// Springs and dampers on all joints: `Σ Kᵢ (x̄ᵢ − xᵢ)` over the state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateFeedback {

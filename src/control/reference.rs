@@ -11,6 +11,9 @@ use crate::systems::{
     trajectories::Sine,
 };
 
+/// Cart and pole of the adaptive runs before anything changes [kg], and of their reference: the paper's.
+pub const START_MASSES: [f64; 2] = [1.5, 0.3];
+
 /// A trajectory to follow. Applying `inputs[k]` in `states[k]` gives `states[k + 1]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
@@ -55,7 +58,7 @@ impl Reference {
         Ok(reference)
     }
 
-    /// The adaptive run's reference: a cart of 1.5 kg with a pole of 0.3 kg that hangs at rest is
+    /// The adaptive run's reference: a cart and a pole of [`START_MASSES`] that hang at rest are
     /// pushed by `u = 4 sin(2πk/500)` for 1200 steps. It does not depend on the tracked masses.
     pub fn cartpole_sine(cartpole: &Cartpole) -> Result<Self, SystemError> {
         let sine = Sine {
@@ -64,7 +67,7 @@ impl Reference {
             phase: 0.0,
         };
         let inputs = sine.samples(1200, cartpole.time_step);
-        Self::open_loop(cartpole, &[1.5, 0.3], &[0.0; 4], inputs)
+        Self::open_loop(cartpole, &START_MASSES, &[0.0; 4], inputs)
     }
 
     /// Number of steps.

@@ -7,10 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{error::ControlError, feedback::Feedback, plant::Plant, reference::Reference};
 use crate::{
-    identification::{
-        model::{AdaptedModel, AffineModel},
-        online::OnlineModel,
-    },
+    identification::model::{AdaptedModel, AffineModel},
     systems::{Robot, arm::Arm, cartpole::Cartpole},
 };
 
@@ -36,16 +33,6 @@ impl<F: FnMut(&[f64]) -> f64> InverseModel for F {
 impl<M: AffineModel> InverseModel for AdaptedModel<M> {
     fn input(&mut self, features: &[f64]) -> f64 {
         self.predict(features)
-    }
-}
-
-/// An online model, frozen.
-#[derive(Clone, Debug)]
-pub struct Frozen<M>(pub M);
-
-impl<M: OnlineModel> InverseModel for Frozen<M> {
-    fn input(&mut self, features: &[f64]) -> f64 {
-        self.0.predict(features)
     }
 }
 

@@ -4,18 +4,24 @@
 //! twice: its torque for the planned features x̄ acts ahead of the servos, which then have little left to
 //! correct, and once the mass that it identifies refutes the one that was believed, the controller
 //! balances at that mass' pitch: a robot that leans otherwise than it thinks stands beside its path.
-//! The model learns from measured features and torques alone; the mass and its changes stay in the
-//! plant. What it says badly or too late hardly acts, see [`FeedForward`].
+//! What the model says badly or too late hardly acts, see [`FeedForward`].
+//!
+//! The mass and its changes stay in the [`UpkiePlant`]. The [`UpkieController`] has the balancer and the
+//! model, and is called with what the robot measures alone.
 
 use serde::{Deserialize, Serialize};
 
-use super::{balance::UpkieLoop, error::ControlError};
+use super::{
+    balance::{Balancer, Command, UpkieLoop, nominal_mass},
+    error::ControlError,
+    upkie_plant::UpkiePlant,
+};
 use crate::{
     identification::{
         online::{Estimate, OnlineModel},
         quantile::NOMINAL_95,
     },
-    systems::System as _,
+    systems::{System as _, upkie::Upkie},
 };
 
 /// A torso that leans further than this has fallen [rad].
@@ -34,6 +40,8 @@ pub struct UpkieTick {
     pub time: f64,
     /// State of the robot.
     pub state: Vec<f64>,
+    /// The path's position [m].
+    pub target: f64,
     /// The model's features x.
     pub features: Vec<f64>,
     /// Measured torque of a wheel [N m].
@@ -86,55 +94,59 @@ impl FeedForward {
     }
 }
 
-/// A balancing robot and a model that acts on it.
+/// What balances the robot with a model that acts. It is called with measured states, features and torques
+/// alone, and begins with a nominal torso: it has no way to learn of a mass but to weigh it.
 #[derive(Clone, Debug)]
-pub struct AdaptiveUpkie<M> {
-    plant: UpkieLoop,
+pub struct UpkieController<M> {
+    robot: Upkie,
+    balancer: Balancer,
     model: M,
     forward: FeedForward,
     /// Mass that the torso is taken to have [kg], and the pitch at which that is balanced [rad].
     believed: (f64, f64),
 }
 
-impl<M: OnlineModel> AdaptiveUpkie<M> {
-    /// Lets a model act on a robot whose balance is known at the beginning.
-    pub fn new(plant: UpkieLoop, model: M) -> Self {
+/// What a controller makes of the features and the torque that were measured in a tick.
+struct Learned {
+    predicted: f64,
+    detected: bool,
+    estimate: Option<Estimate>,
+}
+
+impl<M: OnlineModel> UpkieController<M> {
+    fn new(robot: Upkie, balancer: Balancer, model: M) -> Self {
         Self {
-            believed: (plant.torso_mass(), plant.balance()),
-            plant,
+            believed: (nominal_mass(&robot), balancer.balance()),
+            robot,
+            balancer,
             model,
             forward: FeedForward::default(),
         }
     }
 
-    /// One tick of 5 ms.
-    pub fn step(&mut self) -> Result<UpkieTick, ControlError> {
-        self.check_upright()?;
-        let truth = self.plant.torso_mass();
-        let command = self.plant.plan()?;
+    /// The command for the coming tick and the torque that acts ahead of the servos [N m].
+    fn command(&mut self, state: &[f64]) -> Result<(Command, f64), ControlError> {
+        let command = self.balancer.plan(state)?;
         let expected = self.model.predict(&command.features);
-        let forward = self.forward.torque(expected);
-        let tick = self.plant.obey(&command, forward)?;
-        self.forward.see(tick.torque);
-        let predicted = self.model.predict(&tick.features);
-        let detected = self.model.observe(&tick.features, tick.torque);
+        Ok((command, self.forward.torque(expected)))
+    }
+
+    /// Learns from what was measured while the command was carried out.
+    fn observe(&mut self, command: &Command, features: &[f64], torque: f64) -> Learned {
+        self.balancer.proceed(command);
+        self.forward.see(torque);
+        let predicted = self.model.predict(features);
+        let detected = self.model.observe(features, torque);
         let estimate = self.model.identify();
         if let Some(estimate) = estimate.as_ref() {
             self.weigh(estimate);
         }
         self.rebalance();
-        Ok(UpkieTick {
-            time: tick.time,
-            state: tick.state,
-            features: tick.features,
-            torque: tick.torque,
-            forward,
-            lag: tick.lag,
+        Learned {
             predicted,
-            estimate,
             detected,
-            truth,
-        })
+            estimate,
+        }
     }
 
     /// Believes an identified mass once its error bar no longer holds the one that was believed.
@@ -143,17 +155,59 @@ impl<M: OnlineModel> AdaptiveUpkie<M> {
         let mass = first(&estimate.values);
         let bar = NOMINAL_95 * first(&estimate.standard_errors);
         let refuted = (mass - self.believed.0).abs() > bar;
-        let robot = self.plant.robot();
-        if refuted && robot.check(&[mass]).is_ok() {
-            self.believed = (mass, robot.standing(mass)[6]);
+        if refuted && self.robot.check(&[mass]).is_ok() {
+            self.believed = (mass, self.robot.standing(mass)[6]);
         }
     }
 
-    /// Leads the controller towards the balance of the mass that is believed.
+    /// Leads the balance towards that of the mass that is believed.
     fn rebalance(&mut self) {
-        let present = self.plant.balance();
-        self.plant
+        let present = self.balancer.balance();
+        self.balancer
             .rebalance(present + EASE * (self.believed.1 - present));
+    }
+}
+
+/// A balancing robot and a model that acts on it.
+#[derive(Clone, Debug)]
+pub struct AdaptiveUpkie<M> {
+    plant: UpkiePlant,
+    controller: UpkieController<M>,
+}
+
+impl<M: OnlineModel> AdaptiveUpkie<M> {
+    /// Lets a model act on a robot.
+    pub fn new(run: UpkieLoop, model: M) -> Self {
+        let (plant, balancer) = run.into_parts();
+        let robot = plant.robot().clone();
+        Self {
+            plant,
+            controller: UpkieController::new(robot, balancer, model),
+        }
+    }
+
+    /// One tick of 5 ms.
+    pub fn step(&mut self) -> Result<UpkieTick, ControlError> {
+        self.check_upright()?;
+        let (truth, target) = (self.plant.torso_mass(), self.target());
+        let (command, forward) = self.controller.command(self.plant.state())?;
+        let tick = self.plant.apply(command.speed, forward)?;
+        let learned = self
+            .controller
+            .observe(&command, &tick.features, tick.torque);
+        Ok(UpkieTick {
+            time: tick.time,
+            state: tick.state,
+            target,
+            features: tick.features,
+            torque: tick.torque,
+            forward,
+            lag: tick.lag,
+            predicted: learned.predicted,
+            estimate: learned.estimate,
+            detected: learned.detected,
+            truth,
+        })
     }
 
     /// Refuses to go on with a robot that has fallen.
@@ -170,14 +224,19 @@ impl<M: OnlineModel> AdaptiveUpkie<M> {
         Ok(self.plant.set_torso_mass(torso_mass)?)
     }
 
-    /// The balancing robot.
-    pub fn plant(&self) -> &UpkieLoop {
+    /// The path's position now [m].
+    pub fn target(&self) -> f64 {
+        self.controller.balancer.target()
+    }
+
+    /// The robot.
+    pub fn plant(&self) -> &UpkiePlant {
         &self.plant
     }
 
     /// The model.
     pub fn model(&self) -> &M {
-        &self.model
+        &self.controller.model
     }
 }
 
@@ -192,7 +251,7 @@ mod tests {
             online::OnlineLeastSquares,
             recursive::{Drift, RecursiveSettings},
         },
-        systems::{Robot as _, upkie::Upkie},
+        systems::Robot as _,
     };
 
     /// The torques of locked legs: right to 0.01 N m, with residuals that come in runs.
@@ -230,14 +289,17 @@ mod tests {
         assert!((last.predicted - last.torque).abs() < 0.05);
     }
 
-    /// Mean distance from the path [m] and mean lag of the wheels [m/s] over 1,000 ticks.
+    /// Mean distance from the path [m] and mean lag of the wheels [m/s] over 1,000 ticks, once a model has had
+    /// the time to weigh the torso and to bring the robot to its balance.
     fn followed(torso_mass: f64, model: impl OnlineModel) -> [f64; 2] {
         let plant = UpkieLoop::settled(Upkie::default(), torso_mass, 0.01).unwrap();
         let mut run = AdaptiveUpkie::new(plant, model);
+        for _ in 0..300 {
+            run.step().unwrap();
+        }
         (0..1000).fold([0.0; 2], |[away, lag], _| {
-            let wanted = run.plant().target();
             let tick = run.step().unwrap();
-            let distance = (tick.state[0] - wanted).abs();
+            let distance = (tick.state[0] - tick.target).abs();
             [away + 1e-3 * distance, lag + 1e-3 * tick.lag.abs()]
         })
     }
@@ -277,16 +339,16 @@ mod tests {
 
     /// The balance after a mass was identified.
     fn balance(mass: f64, error: f64) -> f64 {
-        let plant = UpkieLoop::new(Upkie::default(), 1.0, 0.0).unwrap();
-        let mut run = AdaptiveUpkie::new(plant, Fixed(|_: &[f64]| 0.0));
-        run.weigh(&Estimate {
+        let run = UpkieLoop::new(Upkie::default(), 1.0, 0.0).unwrap();
+        let mut controller = AdaptiveUpkie::new(run, Fixed(|_: &[f64]| 0.0)).controller;
+        controller.weigh(&Estimate {
             values: vec![mass],
             standard_errors: vec![error],
         });
         for _ in 0..1000 {
-            run.rebalance();
+            controller.rebalance();
         }
-        run.plant().balance()
+        controller.balancer.balance()
     }
 
     #[test]
@@ -295,6 +357,32 @@ mod tests {
         assert!((balance(4.0, 0.1) - heavy).abs() < 1e-6);
         for (mass, error) in [(4.0, 2.0), (-3.0, 0.1), (f64::NAN, 0.1), (4.0, f64::NAN)] {
             assert_eq!(balance(mass, error), light, "{mass} ± {error} kg");
+        }
+    }
+
+    #[test]
+    fn a_torso_of_which_nobody_told_the_controller_is_weighed_and_balanced() {
+        for mass in [0.5, 4.0, 10.0] {
+            let run = UpkieLoop::settled(Upkie::default(), mass, 0.0).unwrap();
+            let mut run = AdaptiveUpkie::new(run, model());
+            let light = Upkie::default().standing(1.0)[6];
+            assert_eq!(run.controller.believed, (1.0, light));
+            for _ in 0..600 {
+                run.step().unwrap();
+            }
+            let (believed, _) = run.controller.believed;
+            assert!(
+                (believed / mass - 1.0).abs() < 0.25,
+                "{believed}, {mass} kg"
+            );
+            let (balance, right) = (
+                run.controller.balancer.balance(),
+                Upkie::default().standing(mass)[6],
+            );
+            assert!(
+                (balance - right).abs() < 0.2 * (light - right).abs(),
+                "{balance} rad for {mass} kg"
+            );
         }
     }
 

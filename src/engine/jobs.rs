@@ -147,6 +147,8 @@ pub(crate) struct Clock {
     debt: f64,
     /// Steps that were asked for one by one and are not made yet.
     asked: usize,
+    /// Those among the steps that were given last.
+    granted: usize,
 }
 
 impl Default for Clock {
@@ -156,6 +158,7 @@ impl Default for Clock {
             speed: 1.0,
             debt: 0.0,
             asked: 0,
+            granted: 0,
         }
     }
 }
@@ -180,9 +183,16 @@ impl Clock {
         let steps = self.debt.min(MOST_STEPS).floor();
         self.debt = (self.debt - steps).min(1.0);
         // Time that is lost is not caught up with, but whoever asks for a step gets it.
-        let asked = self.asked.min(MOST_STEPS as usize - steps as usize);
-        self.asked -= asked;
-        steps as usize + asked
+        self.granted = self.asked.min(MOST_STEPS as usize - steps as usize);
+        self.asked -= self.granted;
+        steps as usize + self.granted
+    }
+
+    /// Takes back steps that were given last but not made: those that were asked for come again.
+    pub fn give_back(&mut self, steps: usize) {
+        let owed = steps.min(self.granted);
+        self.granted -= owed;
+        self.asked += owed;
     }
 }
 

@@ -12,9 +12,11 @@ use crate::{
 };
 
 mod remarks;
+mod swing_ups;
 mod times;
 
 pub use remarks::Said;
+pub use swing_ups::SwingUps;
 
 /// Stands where there is no figure.
 const NONE: &str = "–";
@@ -36,6 +38,8 @@ pub struct Results {
     pub paper_times: Vec<PrintedTime>,
     /// Cells that were not made.
     pub left_out: Vec<LeftOut>,
+    /// Swing-ups with the adapted models.
+    pub swing_ups: Vec<SwingUps>,
 }
 
 /// A table and the cells to set in bold.

@@ -328,19 +328,22 @@ mod tests {
     fn samples_that_do_not_tell_the_masses_apart_say_so() {
         let bytes = include_bytes!("../../public/weights/cartpole-camel.safetensors");
         let model = Arc::new(weights::import(bytes).unwrap());
-        let conditioning = |shots: usize| {
+        let found = |shots: usize| {
             let draft = Draft {
                 shots,
                 ..Draft::recommended("cartpole", "camel").unwrap()
             };
             let spec = draft.check().unwrap();
-            adapt(&spec, &Cartpole::default(), &model)
-                .unwrap()
-                .0
-                .conditioning
-                .unwrap()
+            adapt(&spec, &Cartpole::default(), &model).unwrap().0
         };
-        let (few, many) = (conditioning(2), conditioning(100));
+        let (few, many) = (found(2), found(100));
+        let told = |adaptation: &Adaptation| -> Vec<bool> {
+            let all = adaptation.identified.iter();
+            all.map(|parameter| parameter.determined).collect()
+        };
+        assert_eq!(told(&few), [false, false], "{:?}", few.identified);
+        assert_eq!(told(&many), [true, true], "{:?}", many.identified);
+        let (few, many) = (few.conditioning.unwrap(), many.conditioning.unwrap());
         assert_eq!(many.rank, 2);
         assert!(many.condition < few.condition, "{many:?} {few:?}");
     }

@@ -2,9 +2,9 @@
 //!
 //! Three lanes follow the same reference with the same regulator, under the same disturbance and the
 //! same changes. They differ in the model that predicts the input: CAMEL, which adapts by recursive
-//! least squares and identifies; ANIL, which adapts by gradient steps to the last second as far as its
-//! ticks are long enough; and the textbook's formula without friction, which goes on believing the first
-//! masses. The two that learn begin with fifty shots.
+//! least squares and identifies; ANIL, which adapts by gradient steps to the last second; and the textbook's formula without friction, which goes on believing the first
+//! masses. The two that learn begin with fifty shots,
+//! and what either has not learned by the end of a tick comes late.
 
 use std::{sync::Arc, time::Duration};
 
@@ -40,7 +40,7 @@ const ANIL: &[u8] = include_bytes!("../../public/weights/cartpole-anil.safetenso
 /// The models of the lanes, in order.
 pub const LANES: [&str; 3] = ["camel", "anil", "analytic"];
 /// Cart and pole at the start [kg].
-pub const MASSES: [f64; 2] = [1.5, 0.3];
+pub use crate::control::reference::START_MASSES as MASSES;
 /// Random force on the cart [N].
 const DISTURBANCE: f64 = 0.05;
 /// Weights of the regulator along the reference: cart position and speed, pole angle and rate.
@@ -189,11 +189,11 @@ impl Live {
     fn model(&self, method: &str) -> Result<Box<dyn OnlineModel>, ControlError> {
         let robot = Cartpole::default();
         let shots = Shots::of(&robot, &MASSES, WINDOW, DISTURBANCE, 0)?;
+        let tick = Duration::from_secs_f64(self.time_step());
         let mut model: Box<dyn OnlineModel> = match method {
-            "camel" => Box::new(self.identifier.online(DISTURBANCE)?),
+            "camel" => Box::new(Budgeted::new(self.identifier.online(DISTURBANCE)?, tick)),
             "anil" => {
                 let model = WindowAdaptation::new(self.anil.clone(), WINDOW, 1)?;
-                let tick = Duration::from_secs_f64(self.time_step());
                 Box::new(Budgeted::new(model, tick))
             }
             _ => Box::new(Fixed(move |x: &[f64]| robot.frictionless(&MASSES, x))),

@@ -88,6 +88,8 @@ mod tests {
             estimate,
             standard_error: estimate.map(|mass| 0.1 * mass),
             error: 0.1 + 0.2,
+            oracle: Some(0.1),
+            missed: 1,
         };
         OnlineReport {
             run: OnlineRun {
@@ -97,6 +99,8 @@ mod tests {
                 ticks: 2,
                 missed: 1,
                 seconds_a_tick: 5.7e-5,
+                total: Some(0.6),
+                total_oracle: Some(0.2),
             },
             ..OnlineReport::new(OnlineSpec::usual("cartpole"))
         }

@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use serde::{Deserialize, Serialize};
 use web_time::Instant;
 
-use self::simulation::{Simulation, simulation};
+use self::{course::Course, simulation::simulation};
 use super::{
     identifiers,
     live::{Command, LiveError},
@@ -25,7 +25,11 @@ use crate::{
     systems::{self, SystemError},
 };
 
+mod cartpole_run;
+mod course;
+mod driver;
 mod simulation;
+mod upkie_run;
 
 /// What may control, the model or the formula that it predicts with.
 pub const METHODS: [&str; 6] = ["camel", "anil", "coda", "maml", "r2d2", "analytic"];
@@ -70,9 +74,14 @@ pub struct OnlinePoint {
     pub estimate: Option<f64>,
     /// Its standard error [kg], if there is one.
     pub standard_error: Option<f64>,
-    /// Distance of the cartpole's tip to its reference [m], or error of Upkie's predicted torque
-    /// [N m].
+    /// Distance of the cartpole's tip to its reference, or of Upkie to its path [m].
     pub error: f64,
+    /// The same for an oracle, which knows the equations and is told of the change.
+    #[serde(default)]
+    pub oracle: Option<f64>,
+    /// Ticks since the point before that ended without the adaptation to their observation.
+    #[serde(default)]
+    pub missed: usize,
 }
 
 /// How a run goes: what happened so far, or since the last message.
@@ -90,6 +99,12 @@ pub struct OnlineRun {
     pub missed: usize,
     /// Mean time of an adaptation so far [s], measured around it alone.
     pub seconds_a_tick: f64,
+    /// Sum of the errors of all ticks so far [m]; former files have none.
+    #[serde(default)]
+    pub total: Option<f64>,
+    /// The same for the oracle, as long as it has not failed.
+    #[serde(default)]
+    pub total_oracle: Option<f64>,
 }
 
 impl OnlineRun {
@@ -103,6 +118,7 @@ impl OnlineRun {
         self.noticed.extend(news.noticed);
         (self.ticks, self.missed) = (news.ticks, news.missed);
         self.seconds_a_tick = news.seconds_a_tick;
+        (self.total, self.total_oracle) = (news.total, news.total_oracle);
     }
 
     fn keep(
@@ -136,6 +152,11 @@ pub fn duration(system: &str) -> Option<f64> {
     }
 }
 
+/// Whether the mass may change at this time [s] of a system's run: at its end there is no step left.
+pub fn may_change_at(system: &str, time: f64) -> bool {
+    duration(system).is_some_and(|length| (0.0..length).contains(&time))
+}
+
 impl OnlineSpec {
     /// The usual run of a system.
     pub fn usual(system: &str) -> Self {
@@ -164,8 +185,9 @@ impl OnlineSpec {
             (low..=high).contains(&value).then_some(value)
         };
         spec.factor = number(FACTORS.0, FACTORS.1).unwrap_or(spec.factor);
-        let length = duration(system).unwrap_or(0.0);
-        spec.time = number(0.0, length).unwrap_or(spec.time);
+        spec.time = number(0.0, f64::MAX)
+            .filter(|time| may_change_at(system, *time))
+            .unwrap_or(spec.time);
         let may_excite = system == "cartpole" && spec.method == METHODS[0];
         spec.exciting = may_excite && words.next() == Some(EXCITING);
         Some(spec)
@@ -196,11 +218,11 @@ impl OnlineSpec {
                 self.method
             )));
         }
-        if !(0.0..length).contains(&self.time) {
+        if !may_change_at(&self.system, self.time) {
             return Err(ControlError::Setting {
                 name: "the time of the change",
                 value: self.time,
-                allowed: format!("between 0 and {length} s"),
+                allowed: format!("0 s or more and below {length} s"),
             });
         }
         Ok(())
@@ -233,7 +255,8 @@ async fn online(spec: &OnlineSpec, host: &impl Host) -> Result<(), Stop> {
         let system = systems::by_name(&spec.system)?;
         identifiers::prepare(model, system.as_ref(), 0, host).await?;
     }
-    let mut plant = simulation(spec, model.as_ref())?;
+    let begin = || simulation(spec, model.as_ref()).map(Course::new);
+    let mut course = begin()?;
     let name = "cpu".to_owned();
     let device = DeviceUsed {
         name,
@@ -246,15 +269,15 @@ async fn online(spec: &OnlineSpec, host: &impl Host) -> Result<(), Stop> {
     while !host.cancelled() {
         for command in host.commands() {
             if command == Command::Reset {
-                plant = simulation(spec, model.as_ref())?;
+                course = begin()?;
                 anew = true;
             }
             clock.obey(command);
         }
         let passed = last.elapsed().as_secs_f64();
         last = Instant::now();
-        let steps = clock.steps(passed, plant.time_step());
-        let (news, over) = advance(plant.as_mut(), steps, anew)?;
+        let (mut news, steps, over) = course.advance(&mut clock, passed)?;
+        news.anew = anew;
         if anew || !news.points.is_empty() || steps > 0 || said.elapsed() > HEARTBEAT {
             (anew, said) = (false, Instant::now());
             host.emit(Event::Online(news.into()));
@@ -265,39 +288,6 @@ async fn online(spec: &OnlineSpec, host: &impl Host) -> Result<(), Stop> {
         host.sleep(REPORT / 2).await;
     }
     Err(Stop::Cancelled)
-}
-
-/// Makes so many steps, or as many as fit into the time between two messages: what is too slow for
-/// the clock runs slower. Also tells whether the run is over.
-fn advance(
-    plant: &mut dyn Simulation,
-    steps: usize,
-    anew: bool,
-) -> Result<(OnlineRun, bool), ControlError> {
-    let mut news = OnlineRun {
-        anew,
-        ..OnlineRun::default()
-    };
-    let begun = Instant::now();
-    let stride = plant.length().div_ceil(MOST_POINTS).max(1);
-    let mut over = false;
-    for _ in 0..steps {
-        let Some((point, noticed)) = plant.step()? else {
-            over = true;
-            break;
-        };
-        if noticed {
-            news.noticed.push(point.time);
-        }
-        if plant.punctuality().ticks % stride == 1 % stride {
-            news.points.push(point);
-        }
-        if begun.elapsed() > REPORT / 2 {
-            break;
-        }
-    }
-    news.keep(plant.punctuality());
-    Ok((news, over))
 }
 
 #[cfg(all(test, not(target_arch = "wasm32")))]

@@ -2,7 +2,9 @@
 //!
 //! `z ≈ B x + b`, fitted to pairs (xₜ, zₜ), one a training task: ω ↦ φ identifies, φ ↦ ω adapts
 //! without a shot. With as many weights as tasks the fit has more unknowns than equations, so the
-//! inputs are truncated to the leading directions in which the training tasks really differ.
+//! inputs are truncated to the leading directions in which the training tasks really differ. There is no
+//! ridge beside that: it would pull every parameter to the mean of the training tasks, and a map of φ, which
+//! has fewer directions than there are tasks, needs none.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -37,6 +39,7 @@ pub struct AffineMap {
     centre: DVector<f64>,
     /// (XᵀX)⁺ of the centred, truncated inputs.
     precision_inverse: DMatrix<f64>,
+    /// Covariance of the training tasks' residuals; zero when the map passes through all of them.
     residual: DMatrix<f64>,
     /// Tasks beyond those that determine the map.
     freedom: usize,
@@ -49,15 +52,11 @@ pub struct AffineMap {
 
 impl AffineMap {
     /// Fits the map on the training tasks, one row of `inputs` and `outputs` a task.
-    ///
-    /// `metric` is the Gram matrix in which directions of the inputs are compared, such as the mean
-    /// of v vᵀ over the training points for task weights; without one it is the identity.
     pub fn fit(
         inputs: &[Vec<f64>],
         outputs: &[Vec<f64>],
         rank: Rank,
         offset: Offset,
-        metric: Option<&DMatrix<f64>>,
     ) -> Result<Self, IdentificationError> {
         let (x, z) = (rows("task input", inputs)?, rows("task output", outputs)?);
         check_length("the task outputs", x.nrows(), z.nrows())?;
@@ -74,13 +73,12 @@ impl AffineMap {
         };
         let x = centred(x, &x_centre);
         let z = centred(z, &z_centre);
-        let root = metric_root(metric, size)?;
         let Truncated {
             solver,
             precision_inverse,
             singular_values,
             rank,
-        } = truncate(&x, &root, rank);
+        } = truncate(&x, rank);
         let matrix = z.tr_mul(&solver);
         let errors = &z - &x * matrix.transpose();
         let freedom = tasks.saturating_sub(rank + usize::from(offset == Offset::Free));
@@ -156,19 +154,9 @@ impl AffineMap {
         &self.offset
     }
 
-    /// Covariance of the training tasks' residuals; zero when the map passes through all of them.
-    pub fn residual(&self) -> &DMatrix<f64> {
-        &self.residual
-    }
-
-    /// Number of values that [`Self::residual`] was found from, 0 when the map passes through all tasks.
+    /// Number of tasks that the map's own error was found from, 0 when it passes through all of them.
     pub fn freedom(&self) -> usize {
         self.freedom
-    }
-
-    /// Singular values of the training inputs in the metric, largest first.
-    pub fn singular_values(&self) -> &[f64] {
-        &self.singular_values
     }
 
     /// Directions in use.
@@ -202,25 +190,6 @@ fn centred(mut matrix: DMatrix<f64>, centre: &DVector<f64>) -> DMatrix<f64> {
     matrix
 }
 
-/// L with metric = L Lᵀ, from eigenvectors so that a singular metric is allowed.
-fn metric_root(
-    metric: Option<&DMatrix<f64>>,
-    size: usize,
-) -> Result<DMatrix<f64>, IdentificationError> {
-    let Some(metric) = metric else {
-        return Ok(DMatrix::identity(size, size));
-    };
-    check_length("the metric", size, metric.nrows())?;
-    check_length("the metric", size, metric.ncols())?;
-    check_finite("metric entry", metric.as_slice())?;
-    let eigen = metric.clone().symmetric_eigen();
-    let mut root = eigen.eigenvectors;
-    for (mut column, value) in root.column_iter_mut().zip(eigen.eigenvalues.iter()) {
-        column *= value.max(0.0).sqrt();
-    }
-    Ok(root)
-}
-
 /// The truncated pseudo-inverse of the inputs.
 struct Truncated {
     /// S with `B = Zᵀ S`.
@@ -230,14 +199,13 @@ struct Truncated {
     rank: usize,
 }
 
-/// With `X L = U Σ Wᵀ` cut to k directions: `S = U Σ⁻¹ Wᵀ Lᵀ`.
-fn truncate(x: &DMatrix<f64>, root: &DMatrix<f64>, rank: Rank) -> Truncated {
-    let weighted = x * root;
+/// With `X = U Σ Wᵀ` cut to k directions: `S = U Σ⁻¹ Wᵀ`.
+fn truncate(x: &DMatrix<f64>, rank: Rank) -> Truncated {
     // The Gram matrix of the tasks: small, and its eigenvectors are the left singular vectors.
-    let eigen = (&weighted * weighted.transpose()).symmetric_eigen();
+    let eigen = (x * x.transpose()).symmetric_eigen();
     let mut order: Vec<usize> = (0..x.nrows()).collect();
     order.sort_by(|&a, &b| eigen.eigenvalues[b].total_cmp(&eigen.eigenvalues[a]));
-    let count = x.nrows().min(root.ncols());
+    let count = x.nrows().min(x.ncols());
     let singular_values: Vec<f64> = order[..count]
         .iter()
         .map(|&k| eigen.eigenvalues[k].max(0.0).sqrt())
@@ -255,8 +223,8 @@ fn truncate(x: &DMatrix<f64>, root: &DMatrix<f64>, rank: Rank) -> Truncated {
     let mut precision_inverse = DMatrix::zeros(x.ncols(), x.ncols());
     for (&k, &value) in order.iter().zip(&singular_values[..rank]) {
         let left = eigen.eigenvectors.column(k);
-        // Row Σ⁻² Uᵀ X L Lᵀ = Σ⁻¹ Wᵀ Lᵀ.
-        let right = root * weighted.tr_mul(&left) / value.powi(2);
+        // Row Σ⁻² Uᵀ X = Σ⁻¹ Wᵀ.
+        let right = x.tr_mul(&left) / value.powi(2);
         solver += left * right.transpose();
         precision_inverse += &right * right.transpose();
     }
@@ -307,8 +275,8 @@ mod tests {
     #[test]
     fn an_exact_affine_relation_is_recovered_in_both_directions() {
         let (phi, omega) = (parameters(), weights(0.0, 0));
-        let forward = AffineMap::fit(&omega, &phi, Rank::AtMost(2), Offset::Free, None).unwrap();
-        let inverse = AffineMap::fit(&phi, &omega, Rank::AtMost(2), Offset::Free, None).unwrap();
+        let forward = AffineMap::fit(&omega, &phi, Rank::AtMost(2), Offset::Free).unwrap();
+        let inverse = AffineMap::fit(&phi, &omega, Rank::AtMost(2), Offset::Free).unwrap();
         let new = [1.7, 0.33];
         let adapted = inverse.apply(&new).unwrap();
         assert!((adapted.as_slice()[0] - exact_weights(&new)[0]).abs() < 1e-9);
@@ -339,7 +307,7 @@ mod tests {
                 (Rank::Numerical(0.0), &mut full),
                 (Rank::AtMost(2), &mut cut),
             ] {
-                let map = AffineMap::fit(&omega, &parameters(), rank, Offset::Free, None).unwrap();
+                let map = AffineMap::fit(&omega, &parameters(), rank, Offset::Free).unwrap();
                 let identified = map.apply(&query).unwrap();
                 *total += (identified - DVector::from_column_slice(&new)).norm();
             }
@@ -354,7 +322,6 @@ mod tests {
             &parameters(),
             Rank::AtMost(2),
             Offset::Free,
-            None,
         )
         .unwrap();
         let spread = DMatrix::identity(4, 4) * 0.04;
@@ -378,7 +345,7 @@ mod tests {
         let mut covered = [0; 2];
         for _ in 0..500 {
             let omega: Vec<Vec<f64>> = phi.iter().map(|p| noisy(p)).collect();
-            let map = AffineMap::fit(&omega, &phi, Rank::AtMost(2), Offset::Free, None).unwrap();
+            let map = AffineMap::fit(&omega, &phi, Rank::AtMost(2), Offset::Free).unwrap();
             let query = noisy(&new);
             let error = map.apply(&query).unwrap() - DVector::from_column_slice(&new);
             let bars = map.covariance(&query, &DMatrix::zeros(4, 4)).unwrap();
@@ -395,7 +362,7 @@ mod tests {
     fn one_task_or_uneven_rows_are_refused() {
         let one = vec![vec![1.0, 2.0]];
         let fit = |x: &[Vec<f64>], z: &[Vec<f64>]| {
-            AffineMap::fit(x, z, Rank::AtMost(2), Offset::Free, None).unwrap_err()
+            AffineMap::fit(x, z, Rank::AtMost(2), Offset::Free).unwrap_err()
         };
         assert_eq!(
             fit(&one, &one),

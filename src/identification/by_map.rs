@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 use super::{
     affine_map::{AffineMap, Offset, Rank},
     error::IdentificationError,
-    identifier::{DETERMINED, Identified, Prior},
+    identifier::{Identified, Prior, is_determined},
     learned::tasks_of,
     online::Estimate,
     quantile::widening,
@@ -17,7 +17,7 @@ use crate::learners::{Adapted, Model};
 pub(super) fn context_map(model: &Model) -> Result<AffineMap, IdentificationError> {
     let (contexts, parameters) = tasks_of(model);
     let rank = Rank::AtMost(parameters.first().map_or(0, Vec::len));
-    AffineMap::fit(&contexts, &parameters, rank, Offset::Free, None)
+    AffineMap::fit(&contexts, &parameters, rank, Offset::Free)
 }
 
 /// The parameters that an adapted model's context stands for. The error bars are the map's own; what
@@ -32,7 +32,7 @@ pub fn identify_by_map(
     let known = estimate.standard_errors.iter().zip(&spread);
     Ok(Identified {
         determined: known
-            .map(|(error, spread)| *error < DETERMINED * spread)
+            .map(|(error, spread)| is_determined(*error, *spread))
             .collect(),
         estimate,
         rank: map.rank(),

@@ -46,8 +46,6 @@ impl ExcitationLimits {
 pub struct Excitation {
     /// The input, one number a step.
     pub inputs: Vec<f64>,
-    /// Standard error of each parameter that is expected after it.
-    pub expected_errors: Vec<f64>,
     /// Logarithm of the determinant of the parameters' covariance after it; smaller is better.
     pub log_volume: f64,
 }
@@ -75,7 +73,6 @@ pub fn expected(
     }
     Ok(Some(Excitation {
         inputs: inputs.to_vec(),
-        expected_errors: design.standard_errors(),
         log_volume: design.log_volume(),
     }))
 }

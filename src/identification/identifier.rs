@@ -15,6 +15,7 @@ use super::{
     least_squares::spectrum,
     model::{AdaptedModel, AffineModel, PhysicalModel, regressors},
     online::{Estimate, OnlineLeastSquares},
+    quantile::NOMINAL_95,
     recursive::{RecursiveLeastSquares, RecursiveSettings},
     residuals::{ResidualModel, residuals},
 };
@@ -25,13 +26,12 @@ use crate::{
 
 /// Share of the past that each step online keeps.
 const FORGETTING: f64 = 0.999;
-/// Standard deviations of the training parameters that the prior reaches out.
+/// Standard deviations of the training parameters that the prior reaches out. With four, a doubled cart of
+/// 3 kg and a torso of 14 kg, beyond all training, lie within one of the prior's: it hardly pulls.
 const PRIOR_REACH: f64 = 4.0;
-/// A parameter is determined if its error bar is below this share of the prior's.
-pub(super) const DETERMINED: f64 = 0.5;
 
 /// The map φ ↦ ω passes through zero (fewer unknowns, better far from the training tasks) unless an
-/// offset brings the validation error below this share.
+/// offset brings the validation error below this share: half of its square, so that it is not by chance.
 const OFFSET_GAIN: f64 = 0.7;
 
 /// Fewest scores that error bars are calibrated with.
@@ -66,12 +66,20 @@ impl Prior {
     }
 }
 
+/// Whether a parameter with this error bar and prior is determined: its 95 % interval reaches no further to
+/// either side than one standard deviation of the training parameters. Then the shots tell a light training
+/// robot from a heavy one, since two halves that lie one deviation below and above the mean have intervals
+/// that do not meet; with less, the mean of the training parameters would have been nearly as good a guess.
+pub(super) fn is_determined(error: f64, spread: f64) -> bool {
+    NOMINAL_95 * error < spread / PRIOR_REACH
+}
+
 /// Parameters identified from shots.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Identified {
     /// The parameters and their standard errors.
     pub estimate: Estimate,
-    /// Whether the shots say more about each parameter than the prior does.
+    /// Whether the shots tell each parameter from the others of the training.
     pub determined: Vec<bool>,
     /// How many directions of the parameters the shots move.
     pub rank: usize,
@@ -202,7 +210,7 @@ impl<M: AffineModel> Identifier<M> {
             .collect();
         Ok(Identified {
             determined: (0..row.len())
-                .map(|j| errors[j] < DETERMINED * spread[j])
+                .map(|j| is_determined(errors[j], spread[j]))
                 .collect(),
             estimate: Estimate {
                 values: recursion.weights().to_vec(),

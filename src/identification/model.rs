@@ -12,10 +12,11 @@
 
 use nalgebra::DMatrix;
 
+#[cfg(test)]
+use super::least_squares::{self, Fit, Noise, Ridge};
 use super::{
     affine_map::{AffineMap, Offset, Rank},
     error::{IdentificationError, check_length},
-    least_squares::{self, Fit, Noise, Ridge},
 };
 use crate::systems::{Robot, Samples};
 
@@ -65,8 +66,9 @@ pub fn regressors(model: &mut impl AffineModel, inputs: &Samples) -> (DMatrix<f6
     (features, biases)
 }
 
-/// Adapts the weights to shots by (ridge) least squares.
-pub fn adapt(
+/// Adapts the weights to shots by (ridge) least squares: what tests compare the recursion with.
+#[cfg(test)]
+pub(crate) fn adapt(
     model: &mut impl AffineModel,
     inputs: &Samples,
     targets: &[f64],
@@ -139,7 +141,7 @@ impl<M: AffineModel> PhysicalModel<M> {
         offset: Offset,
     ) -> Result<Self, IdentificationError> {
         let rank = Rank::Numerical(0.0);
-        let map = AffineMap::fit(parameters, weights, rank, offset, None)?;
+        let map = AffineMap::fit(parameters, weights, rank, offset)?;
         Self::new(model, map)
     }
 

@@ -71,6 +71,26 @@ pub fn tracking_chart(method: &str, motion: &Motion) -> Chart {
     })
 }
 
+/// The distances of a whole run together, of every controller.
+pub fn tracking_total(method: &str, motion: &Motion) -> String {
+    let total = |name: &str, errors: &[f64]| {
+        // One that diverged stopped early.
+        let whole = errors.len() + 1 >= motion.reference.len();
+        let sum = if whole {
+            errors.iter().sum()
+        } else {
+            f64::INFINITY
+        };
+        format!("{} {} m", title(name), number::metres(sum))
+    };
+    let others = motion.compared.iter();
+    let others = others.map(|(name, errors)| total(name, errors));
+    let all: Vec<_> = std::iter::once(total(method, &motion.errors))
+        .chain(others)
+        .collect();
+    format!("Total distance of all steps: {}.", all.join(", "))
+}
+
 /// Errors that planned and random points of a field leave, with dots, and the error bars that are
 /// expected of them.
 pub fn plan_chart(plan: Option<&Plan>) -> Chart {
@@ -200,6 +220,10 @@ pub fn conditioning_text(adaptation: &Adaptation) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        experiments::{evaluate, spec::Draft},
+        systems::cartpole::Cartpole,
+    };
 
     #[test]
     fn samples_that_do_not_determine_a_parameter_are_named() {
@@ -225,6 +249,46 @@ mod tests {
         assert!(text.contains("rank 1, condition number 1"), "{text}");
         adaptation.identified[1].determined = true;
         assert!(!conditioning_text(&adaptation).contains("not determine"));
+    }
+
+    #[test]
+    fn distances_are_summed_and_a_run_that_diverged_has_no_sum() {
+        let motion = Motion {
+            reference: vec![vec![0.0]; 4],
+            errors: vec![0.5, 0.25, 0.5],
+            compared: vec![
+                ("analytic".to_owned(), vec![9.0]),
+                ("oracle".to_owned(), vec![1e-12; 3]),
+            ],
+            ..Motion::default()
+        };
+        assert_eq!(
+            tracking_total("camel", &motion),
+            "Total distance of all steps: CAMEL 1.25 m, textbook ∞ m, oracle 0 m."
+        );
+    }
+
+    /// What the shipped cartpole model says of so many samples.
+    fn of_cartpole(shots: usize) -> String {
+        let bytes = include_bytes!("../../public/weights/cartpole-camel.safetensors");
+        let model = std::sync::Arc::new(crate::learners::weights::import(bytes).unwrap());
+        let draft = Draft {
+            shots,
+            ..Draft::recommended("cartpole", "camel").unwrap()
+        };
+        let (spec, cartpole) = (draft.check().unwrap(), Cartpole::default());
+        conditioning_text(&evaluate::adapt(&spec, &cartpole, &model).unwrap().0)
+    }
+
+    #[test]
+    fn few_samples_of_the_cartpole_do_not_determine_its_masses_and_many_do() {
+        for (shots, names) in [(2, "cart mass and the pole mass"), (3, "pole mass")] {
+            let few = of_cartpole(shots);
+            let said = format!("These samples do not determine the {names}: numerical rank 2,");
+            assert!(few.starts_with(&said), "{shots}: {few}");
+        }
+        let many = of_cartpole(100);
+        assert!(many.starts_with("How well these samples tell"), "{many}");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 pub mod canvas;
 pub mod entry;
 pub mod figures;
+pub mod online_figures;
 pub mod stage;
 pub mod views;
 

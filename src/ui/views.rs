@@ -100,12 +100,15 @@ fn are_methods(value: &str) -> bool {
 }
 
 fn is_online(system: &str, value: &str) -> bool {
-    let range = |(min, max)| Range {
-        min,
-        max,
+    let factors = Range {
+        min: FACTORS.0,
+        max: FACTORS.1,
         whole: false,
     };
-    let (factors, times) = (FACTORS, (0.0, online_run::duration(system).unwrap_or(0.0)));
+    let on_time = |time: &str| {
+        let time = time.parse();
+        time.is_ok_and(|time| online_run::may_change_at(system, time))
+    };
     let own = value
         .strip_suffix(EXCITING)
         .filter(|own| system == "cartpole" && own.starts_with(online_run::METHODS[0]));
@@ -113,7 +116,7 @@ fn is_online(system: &str, value: &str) -> bool {
     match value.split(['-', ',']).collect::<Vec<_>>()[..] {
         [method, factor, time] => {
             let known = online_run::METHODS.contains(&method);
-            known && within(factor, range(factors)) && within(time, range(times))
+            known && within(factor, factors) && on_time(time)
         }
         _ => false,
     }

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use crate::{
-    browser::{DESKTOP, Site},
+    browser::{DESKTOP, PHONE, Site, Window},
     drive,
-    files::{choose, file, saved_by, visit_answered, watch_saving},
+    files::{choose, file, saved_by, watch_saving},
 };
 
 const UPKIE: &str = "#/experiments?v=1&system=upkie&method=camel&view=online%3Dcamel,3,2.5";
@@ -114,7 +114,7 @@ fn a_saved_online_run_is_opened_again_without_running() {
         assert_eq!(report["spec"]["factor"], 3.0);
         assert_eq!(report["run"]["ticks"], 1200);
 
-        visit_answered(site, "#/experiments?v=1&system=pendulum").await;
+        site.visit("#/experiments?v=1&system=pendulum").await;
         let broken = text.replace("\"factor\":3", "\"factor\":-3");
         choose(site, "#open-run", file("broken.json", broken)).await;
         site.wait_for_text("#transfer .notice--error", "the factor -3")
@@ -167,5 +167,117 @@ fn the_best_next_point_is_added_to_the_link() {
         site.click("#best-point:not([disabled])").await;
         site.wait_for_text("#points", "3 points of your own").await;
         site.wait_for_text("#results", "3 samples").await;
+    });
+}
+
+/// Runs CAMEL to the end: its charts say when it noticed, how sure it is and what is true, and its distance
+/// from the reference stands beside an oracle's.
+async fn assert_is_told(site: &Site, system: &str, factor: f64, ticks: usize, truth: &str) {
+    site.visit(&format!(
+        "#/experiments?v=1&system={system}&method=camel&view=online_camel-{factor}-4"
+    ))
+    .await;
+    site.click("#online .segmented button:last-child").await;
+    site.click("#online-run").await;
+    site.wait_for_text("#online-ticks", &format!("of {ticks} ticks"))
+        .await;
+    site.wait_for_text("#online-run", "Run with").await;
+    // The chart's words follow it at its own pace.
+    site.until(&format!(
+        "(() => {{ {SEEN} }})().includes('Event: noticed at 4')"
+    ))
+    .await;
+    let seen = site.script(SEEN).await;
+    let seen = seen.as_str().unwrap();
+    for part in ["CAMEL, ± 2 standard errors:", "true:", truth, "oracle:"] {
+        assert!(seen.contains(part), "{system}: {part} in {seen}");
+    }
+    let total = site.wait_for_text("#online-total", "oracle").await;
+    let words = total.split(' ');
+    let numbers: Vec<f64> = words.filter_map(|word| word.parse().ok()).collect();
+    let [own, oracle] = numbers[..] else {
+        panic!("{total}")
+    };
+    assert!(oracle > 0.0 && own < 3.0 * oracle, "{total}");
+    assert!(total.ends_with(" m."), "{total}");
+    site.script("document.querySelector('#online-total').scrollIntoView({ block: 'end' })")
+        .await;
+    site.picture(&format!("online-{system}")).await;
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn an_online_run_shows_the_alarm_the_band_the_truth_and_its_total_error() {
+    drive(DESKTOP, async |site| {
+        assert_is_told(site, "cartpole", 2.0, 1200, "from 1.5 to 3").await;
+    });
+    let phone = Window {
+        dark: true,
+        ..PHONE
+    };
+    drive(phone, async |site| {
+        assert_is_told(site, "upkie", 4.0, 2000, "from 1 to 4").await;
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn the_ticks_that_a_slow_method_misses_are_in_the_chart() {
+    drive(DESKTOP, async |site| {
+        site.visit("#/experiments?v=1&system=upkie&method=camel&view=online_maml-4-3")
+            .await;
+        site.click("#online .segmented button:last-child").await;
+        site.click("#online-run").await;
+        site.until("Number(document.querySelector('#online-ticks')?.textContent.match(/Missed (\\d+)/)?.[1]) > 0 && document.querySelectorAll('#online .chart canvas')[1].getAttribute('aria-label').includes('missed ticks: ')").await;
+        site.script("document.querySelector('#online-total').scrollIntoView({ block: 'end' })")
+            .await;
+        site.picture("online-missed").await;
+        site.click("#online-run").await;
+        site.wait_for_text("#online-run", "Run with").await;
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn a_swing_up_says_its_total_error_beside_the_oracles() {
+    drive(DESKTOP, async |site| {
+        site.visit("#/experiments?v=1&system=cartpole&method=camel")
+            .await;
+        let total = site.wait_for_text("#tracking-total", "oracle").await;
+        assert!(
+            total.starts_with("Total distance of all steps: CAMEL "),
+            "{total}"
+        );
+        assert!(total.contains("textbook"), "{total}");
+        site.script("document.querySelector('#tracking-total').scrollIntoView({ block: 'end' })")
+            .await;
+        site.picture("tracking-total").await;
+        site.visit("#/tables?v=1&system=cartpole").await;
+        let table = site.wait_for_text("#swing-ups", "Upright at the end").await;
+        assert!(
+            table.contains("CAMEL") && table.contains("Oracle"),
+            "{table}"
+        );
+        site.script("document.querySelector('#swing-ups').scrollIntoView()")
+            .await;
+        site.picture("tables-swing-ups").await;
+    });
+}
+
+#[test]
+#[ignore = "needs the built site"]
+fn samples_that_do_not_determine_a_mass_say_so() {
+    drive(DESKTOP, async |site| {
+        site.visit("#/experiments?v=1&system=cartpole&method=camel&shots=3")
+            .await;
+        site.wait_for_text(
+            "#conditioning",
+            "These samples do not determine the pole mass:",
+        )
+        .await;
+        site.wait_for_text("#identified", "not determined").await;
+        site.fill("#shots", "100\t").await;
+        site.wait_for_text("#conditioning", "How well these samples tell")
+            .await;
     });
 }

@@ -202,3 +202,23 @@ fn what_pushes_a_robot_is_in_the_link() {
         .await;
     });
 }
+
+#[test]
+#[ignore = "needs the built site"]
+fn another_kind_of_input_starts_the_motion_anew() {
+    /// Time on the stage [s].
+    const TIME: &str = "parseFloat(document.querySelector('#figures dd')?.textContent)";
+    drive(DESKTOP, async |site| {
+        site.visit("#/gallery?v=1&system=cartpole").await;
+        for (kind, button) in [("none", "last-child"), ("the swing-up", "first-child")] {
+            wait_until(site, "some motion", &format!("return {TIME} > 0.5")).await;
+            site.click("#pause").await;
+            site.wait_for_text("#pause", "Play").await;
+            assert!(site.script(&format!("return {TIME}")).await.as_f64() > Some(0.5));
+            site.click(&format!("[aria-label=Input] button:{button}"))
+                .await;
+            wait_until(site, kind, &format!("return {TIME} === 0")).await;
+            site.click("#pause").await;
+        }
+    });
+}

@@ -6,7 +6,7 @@ use crate::{
     SHORT,
     browser::{DESKTOP, Site},
     drive,
-    files::{choose, file, saved_by, visit_answered, watch_saving},
+    files::{choose, file, saved_by, watch_saving},
 };
 
 /// The part after `#` of the link that the Share button shows.
@@ -123,7 +123,7 @@ fn a_saved_result_or_model_is_opened_again_as_it_was() {
         let run = saved_by(site, "#save-run").await;
         let model = saved_by(site, "#save-weights").await;
 
-        visit_answered(site, "#/experiments?v=1&system=pendulum").await;
+        site.visit("#/experiments?v=1&system=pendulum").await;
         choose(site, "#open-run", file("field.json", &run)).await;
         site.wait_for_text("#origin", "the file that you opened")
             .await;
@@ -160,7 +160,7 @@ fn a_result_of_usual_settings_is_not_overwritten_by_the_shipped_model() {
         alone.as_object_mut().unwrap().remove("weights");
         alone["report"]["adaptation"]["identified"][0]["estimate"] = 12.5.into();
 
-        visit_answered(site, "#/experiments?v=1&system=pendulum").await;
+        site.visit("#/experiments?v=1&system=pendulum").await;
         choose(site, "#open-run", file("alone.json", alone.to_string())).await;
         site.wait_for_text("#identified", "12.5").await;
         site.wait_for_text("#origin", "came without its model")

@@ -8,7 +8,10 @@ use std::{
 };
 
 use camel_lab::{
-    control::trials::{AdaptiveReport, AdaptiveTrials, Trials, UpkieTrials, adaptive_trials},
+    control::{
+        controllers::WINDOW,
+        trials::{AdaptiveReport, AdaptiveTrials, Trials, UpkieTrials, adaptive_trials},
+    },
     experiments::evaluate::known_parameters,
     identification::{
         by_map::identify_by_map,
@@ -26,9 +29,6 @@ use crate::{
     output::write,
     pretrain::{shipped_or_trained, train},
 };
-
-/// Observations to which methods without a recursion adapt in every step.
-const ADAPTATION_WINDOW: usize = 50;
 
 /// Where a model comes from and where figures go.
 #[derive(clap::Args)]
@@ -199,7 +199,7 @@ impl Adaptive {
         setting.check().map_err(text)?;
         let (system, model) = (self.source.system()?, self.source.model()?);
         if model.settings().method != "camel" {
-            let fresh = || Ok(WindowAdaptation::new(model.clone(), ADAPTATION_WINDOW, 1)?);
+            let fresh = || Ok(WindowAdaptation::new(model.clone(), WINDOW, 1)?);
             return adaptive_trials(setting, trials, seed, budget, fresh).map_err(text);
         }
         let known = Identifier::of_model(&model, system.as_ref(), seed).map_err(text)?;

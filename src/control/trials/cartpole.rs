@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// Cart and pole before the change [kg].
-pub const START: [f64; 2] = [1.5, 0.3];
+pub use crate::control::reference::START_MASSES as START;
 /// Steps between which the change happens.
 const CHANGE_STEPS: (usize, usize) = (250, 700);
 

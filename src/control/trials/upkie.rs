@@ -116,10 +116,9 @@ impl UpkieTrials {
             if step == change {
                 run.change_mass(self.factor * self.start)?;
             }
-            let wanted = run.plant().target();
             let tick = run.step()?;
             let estimate = tick.estimate.as_ref();
-            let error = (tick.state[0] - wanted).abs();
+            let error = (tick.state[0] - tick.target).abs();
             watch.see(&Seen {
                 step,
                 mass: estimate.and_then(|e| e.values.first().copied()),

@@ -166,7 +166,7 @@ fn undetermined(spec: &DataSpec, training: &[Task]) -> Option<String> {
     let rank = Rank::Numerical(LEAST_VARIATION);
     let scale = spans(&rows);
     let scaled: Vec<_> = rows.iter().map(|row| divided(row, &scale)).collect();
-    let map = AffineMap::fit(&scaled, &rows, rank, Offset::Free, None).ok()?;
+    let map = AffineMap::fit(&scaled, &rows, rank, Offset::Free).ok()?;
     (map.rank() < names.len()).then(|| {
         format!(
             "the parameters cannot be identified: {} of them need at least {needed} training environments that vary them independently, but there are {}, which vary them in {} directions",

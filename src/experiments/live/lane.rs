@@ -8,6 +8,7 @@ use super::{DISTURBANCE, MASSES};
 use crate::{
     control::{
         adaptive::{AdaptiveLoop, Controller, Tick},
+        controllers::WINDOW,
         error::ControlError,
         feedback::TrajectoryFeedback,
         plant::Plant,
@@ -19,8 +20,6 @@ use crate::{
     systems::cartpole::Cartpole,
 };
 
-/// Steps that adaptation takes at least.
-const WINDOW: usize = 50;
 /// An upright pole that leans further than this has fallen [rad].
 const LARGEST_LEAN: f64 = 1.2;
 /// A cart further from its reference than this has run away [m].

@@ -45,6 +45,9 @@ fn the_new_mass_is_noticed_and_identified() {
         assert!((estimate / mass - 1.0).abs() < 0.15, "{last:?}");
         assert!(last.standard_error.unwrap() > 0.0);
         assert!(run.seconds_a_tick > 0.0);
+        let (own, oracle) = (run.total.unwrap(), run.total_oracle.unwrap());
+        println!("{system}: {own} m, oracle {oracle} m");
+        assert!(oracle > 0.0 && own < 2.0 * oracle, "{own}, oracle {oracle}");
     }
 }
 
@@ -61,6 +64,55 @@ fn every_method_runs_on_either_robot() {
                 assert_eq!(point.estimate.is_some(), point.standard_error.is_some());
             }
         }
+    }
+}
+
+#[test]
+fn a_learning_controller_without_a_trained_model_is_refused_and_never_becomes_the_textbook() {
+    for system in ["cartpole", "upkie"] {
+        for method in METHODS {
+            let refused = simulation(&spec(system, method, 2.0, 0.1), None).err();
+            let said = refused.map(|error| error.to_string()).unwrap_or_default();
+            let needed = format!("the controller '{method}' needs a trained model of");
+            assert_eq!(said.starts_with(&needed), method != "analytic", "{said}");
+        }
+    }
+}
+
+/// A site without any files.
+#[derive(Default)]
+struct Bare(std::cell::RefCell<Vec<Event>>);
+
+impl Host for Bare {
+    fn emit(&self, event: Event) {
+        self.0.borrow_mut().push(event);
+    }
+
+    fn cancelled(&self) -> bool {
+        false
+    }
+
+    async fn breathe(&self) {}
+
+    async fn sleep(&self, _: Duration) {}
+
+    async fn read(&self, file: &str) -> Result<Vec<u8>, String> {
+        Err(format!("{file}: not found"))
+    }
+
+    fn commands(&self) -> Vec<Command> {
+        vec![Command::Speed(100.0)]
+    }
+}
+
+#[test]
+fn a_site_without_models_says_which_one_is_missing() {
+    for method in METHODS.into_iter().filter(|method| *method != "analytic") {
+        let host = Bare::default();
+        pollster::block_on(run(&spec("upkie", method, 2.0, 0.1), &host));
+        let file = format!("weights/upkie-{method}.safetensors: not found");
+        let said = format!("the model could not be loaded: {file}");
+        assert_eq!(*host.0.borrow(), [Event::Failed(said)]);
     }
 }
 
@@ -134,6 +186,11 @@ fn what_makes_no_sense_is_refused_with_its_value() {
     assert!(message(spec("cartpole", "camel", 0.0, 4.0)).contains("but is 0"));
     assert!(message(spec("upkie", "camel", -1.0, 4.0)).contains("but is -1"));
     assert!(message(spec("upkie", "camel", 4.0, 11.0)).contains("but is 11"));
+    let at_the_end = message(spec("upkie", "camel", 4.0, 10.0));
+    assert!(
+        at_the_end.ends_with("below 10 s, but is 10"),
+        "{at_the_end}"
+    );
     assert!(message(spec("arm", "camel", 4.0, 1.0)).contains("'arm'"));
     assert!(message(spec("upkie", "cavia", 4.0, 1.0)).contains("'cavia'"));
 }
@@ -157,6 +214,7 @@ fn a_run_survives_the_link_and_a_damaged_link_gives_the_usual_one() {
     assert_eq!(usual.in_view(&view), "compare_camel.anil online_camel-4-3");
     for broken in [
         "online_",
+        "online_camel-4-10",
         "online_cat-x-1e9",
         "online=cat,x,1e9",
         "online=,,NaN",

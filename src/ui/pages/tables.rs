@@ -20,13 +20,15 @@ use crate::{
 
 mod rerun_panel;
 
-/// What goes with the tables, which stand without it: words, curves, compute times, what is left out.
-const EXTRAS: [&str; 5] = [
+/// What goes with the tables, which stand without it: words, curves, compute times, what is left out,
+/// swing-ups.
+const EXTRAS: [&str; 6] = [
     "results/remarks.json",
     "results/figures.json",
     "results/times.json",
     "results/paper-times.json",
     "results/left-out.json",
+    "results/tracking.json",
 ];
 
 /// The page.
@@ -68,8 +70,8 @@ pub fn Tables() -> impl IntoView {
     .into_any()
 }
 
-fn read(records: &str, printed: &str, extras: [Option<&str>; 5]) -> Result<Results, String> {
-    let [remarks, figures, times, paper_times, left_out] = extras;
+fn read(records: &str, printed: &str, extras: [Option<&str>; 6]) -> Result<Results, String> {
+    let [remarks, figures, times, paper_times, left_out, swing_ups] = extras;
     Ok(Results {
         records: parse("results/table.json", records)?,
         printed: parse("results/paper.json", printed)?,
@@ -78,6 +80,7 @@ fn read(records: &str, printed: &str, extras: [Option<&str>; 5]) -> Result<Resul
         step_times: optional(times),
         paper_times: optional(paper_times),
         left_out: optional(left_out),
+        swing_ups: optional(swing_ups),
     })
 }
 
@@ -148,6 +151,17 @@ fn Content(
         let shown = |chart| view! { <ChartView chart=Signal::stored(chart) /> }.into_any();
         charts.into_iter().map(shown).collect::<Vec<_>>()
     };
+    let swing_ups = move || {
+        let table = system.with(|name| results.with_value(|all| all.swing_ups(name)))?;
+        Some(view! {
+            <div class="card stack tall" id="swing-ups">
+                <DataTable table=Signal::stored(table) />
+                <p class="small muted">
+                    "The tip's distances to the reference of the swing-up, all steps of a run together. Textbook and oracle know the masses."
+                </p>
+            </div>
+        })
+    };
     let address = move || {
         Route::address(&Link {
             page: Page::Tables,
@@ -179,6 +193,7 @@ fn Content(
             </div>
             <div class="grid grid--wide" id="figures">{charts}</div>
             <div class="card stack tall" id="times"><DataTable table=times /></div>
+            {swing_ups}
         </section>
         <RerunPanel system results />
         <section class="card stack stack--tight" aria-label="Share">

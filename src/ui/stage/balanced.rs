@@ -11,7 +11,7 @@ use crate::{
 /// A pitch beyond this is a fall [rad].
 const FALLEN: f64 = 1.2;
 
-/// Upkie on a stage. The controller never hears of the torso's mass.
+/// Upkie on a stage. The controller knows the pitch at which it is balanced at first, and hears of no change.
 pub struct Balanced {
     run: UpkieLoop,
     torque: f64,
@@ -24,7 +24,7 @@ impl Balanced {
     pub fn new(parameters: &[f64]) -> Result<Self, SystemError> {
         let mass = parameters.first().copied().unwrap_or(f64::NAN);
         Ok(Self {
-            run: UpkieLoop::new(Upkie::default(), mass, 0.0)?,
+            run: UpkieLoop::calibrated(Upkie::default(), mass, 0.0)?,
             torque: 0.0,
             owed: 0.0,
         })
@@ -33,13 +33,13 @@ impl Balanced {
 
 impl Performer for Balanced {
     fn advance(&mut self, seconds: f64) -> Result<(), SystemError> {
-        let step = self.run.robot().time_step();
+        let step = self.run.plant().robot().time_step();
         self.owed += seconds;
         while self.owed >= step {
             self.owed -= step;
             self.torque = self.run.tick()?.torque;
-            if self.run.state()[6].abs() > FALLEN {
-                let mass = self.run.torso_mass();
+            if self.run.plant().state()[6].abs() > FALLEN {
+                let mass = self.run.plant().torso_mass();
                 return Err(SystemError::Invalid(format!(
                     "Upkie fell over with a torso of {mass} kg"
                 )));
@@ -54,22 +54,22 @@ impl Performer for Balanced {
     }
 
     fn scene(&self) -> Scene {
-        let (robot, mass) = (self.run.robot(), [self.run.torso_mass()]);
-        let mut target = vec![0.0; self.run.state().len()];
+        let (robot, mass) = (self.run.plant().robot(), [self.run.plant().torso_mass()]);
+        let mut target = vec![0.0; self.run.plant().state().len()];
         target[0] = self.run.target();
         Scene {
             world: [[-0.45, -0.04], [0.95, 0.72]],
             actors: vec![
                 Actor::ghost(robot.sketch(&mass, &target), Hue::Oracle),
-                Actor::solid(robot.sketch(&mass, self.run.state()), Hue::Camel),
+                Actor::solid(robot.sketch(&mass, self.run.plant().state()), Hue::Camel),
             ],
             ..Scene::default()
         }
     }
 
     fn figures(&self) -> Vec<Figure> {
-        let state = self.run.state();
-        let mass = [self.run.torso_mass()];
+        let state = self.run.plant().state();
+        let mass = [self.run.plant().torso_mass()];
         let figure = |label, value, decimals, unit| Figure {
             label,
             value,
@@ -77,9 +77,14 @@ impl Performer for Balanced {
             unit,
         };
         vec![
-            figure("time", self.run.time(), 2, "s"),
+            figure("time", self.run.plant().time(), 2, "s"),
             figure("wheel torque u", self.torque, 3, "N m"),
-            figure("energy", self.run.robot().energy(&mass, state), 2, "J"),
+            figure(
+                "energy",
+                self.run.plant().robot().energy(&mass, state),
+                2,
+                "J",
+            ),
             figure("position y", state[0], 3, "m"),
             figure("wanted position", self.run.target(), 3, "m"),
             figure("pitch φ", state[6], 3, "rad"),

@@ -3,14 +3,12 @@
 use leptos::prelude::*;
 
 use crate::{
-    charts::{Axis, Chart, Event as Mark, Hue, LineChart, Series},
+    charts::{Chart, LineChart},
     experiments::{
         link::Link,
         live::Command,
         online_report::OnlineReport,
-        online_run::{
-            EXCITING, FACTORS, METHODS, OnlinePoint, OnlineRun, OnlineSpec, VIEW, duration, tick_ms,
-        },
+        online_run::{EXCITING, FACTORS, METHODS, OnlineSpec, VIEW, duration, tick_ms},
         saved, view,
     },
     ui::{
@@ -19,32 +17,13 @@ use crate::{
         entry::Range,
         figures::title,
         online::Online,
+        online_figures::{error_chart, mass_chart, mass_name, summary, total},
         route::Route,
     },
 };
 
 /// Multiples of real time, and how they are written.
 const SPEEDS: [(f64, &str); 3] = [(1.0, "1 ×"), (4.0, "4 ×"), (100.0, "fast")];
-
-/// What a run of a system changes and measures.
-#[derive(Clone, Copy)]
-struct Words {
-    mass: &'static str,
-    error: (&'static str, &'static str),
-}
-
-fn words(system: &str) -> Words {
-    match system {
-        "upkie" => Words {
-            mass: "torso mass",
-            error: ("error of the predicted wheel torque", "N m"),
-        },
-        _ => Words {
-            mass: "cart mass",
-            error: ("distance of the tip to its reference", "m"),
-        },
-    }
-}
 
 /// The part of an experiment's page on online control. Empty for systems without it.
 #[component]
@@ -67,7 +46,7 @@ fn Panel(
     length: f64,
 ) -> impl IntoView {
     let (route, online) = (expect_context::<Route>(), expect_context::<Online>());
-    let text = words(&system);
+    let mass = mass_name(&system);
     let name = StoredValue::new(system.clone());
     let linked =
         move |link: &Link| name.with_value(|system| OnlineSpec::of_view(system, &link.view));
@@ -119,7 +98,7 @@ fn Panel(
         <section class="card stack" id="online" aria-label="Online control">
             <h2>"Online control"</h2>
             <p class="muted">
-                {format!("The {} changes while the robot moves. The controller is told neither that nor when; it has to notice.", text.mass)}
+                {format!("The {} changes while the robot moves. The controller is told neither that nor when; it has to notice.", mass)}
             </p>
             <div class="grid">
                 <SelectField id="online-method" label="Controller" options=methods value=method on_change=choose />
@@ -132,7 +111,7 @@ fn Panel(
             <Show when=move || online.problem.with(|problem| !problem.is_empty())>
                 <Notice tone=Tone::Error title=online.problem />
             </Show>
-            <Shown online system text />
+            <Shown online system />
         </section>
     }
     .into_any()
@@ -176,8 +155,6 @@ fn Shown(
     online: Online,
     /// Name of the system.
     system: String,
-    /// What is changed and measured.
-    text: Words,
 ) -> impl IntoView {
     let tick = tick_ms(&system).unwrap_or_default();
     let shown = Memo::new(move |_| {
@@ -187,10 +164,10 @@ fn Shown(
             .report
             .with(|report| report.as_ref().is_some_and(here))
     });
-    let chart = move |draw: fn(&OnlineReport, Words) -> Chart| {
+    let chart = move |draw: fn(&OnlineReport) -> Chart| {
         Signal::derive(move || {
             online.report.with(|report| match report {
-                Some(report) => draw(report, text),
+                Some(report) => draw(report),
                 None => Chart::Lines(LineChart::default()),
             })
         })
@@ -204,6 +181,7 @@ fn Shown(
         <Show when=move || shown.get()>
             <ChartView chart=weighed />
             <ChartView chart=followed />
+            <p id="online-total">{move || online.report.with(|report| report.as_ref().and_then(total))}</p>
             <div class="row row--spread">
                 <p class="small muted" id="online-ticks">{ticks}</p>
                 <button type="button" id="save-online" class="button button--quiet button--small"
@@ -227,64 +205,4 @@ fn save(report: &Option<OnlineReport>) {
             &text,
         );
     }
-}
-
-fn mass_chart(OnlineReport { spec, run, .. }: &OnlineReport, Words { mass, .. }: Words) -> Chart {
-    let (hue, method) = (Hue::of_method(&spec.method), title(&spec.method));
-    let top = run.points.iter().map(|p| p.truth).fold(1.0, f64::max);
-    let identified = || run.points.iter().filter_map(|p| Some((p, p.estimate?)));
-    let line: Vec<_> = identified().map(|(p, mass)| [p.time, mass]).collect();
-    let bands = identified().filter_map(|(p, mass)| {
-        let reach = 2.0 * p.standard_error?;
-        Some([mass - reach, mass + reach])
-    });
-    let bands: Vec<_> = bands.collect();
-    // A band belongs to every point of its line.
-    let estimate = if bands.len() < line.len() || line.is_empty() {
-        Series::new(method, hue, line)
-    } else {
-        Series::new(format!("{method}, ± 2 standard errors"), hue, line).with_band(bands)
-    };
-    let truth = |p: &OnlinePoint| [p.time, p.truth];
-    let mark = |&at: &f64| Mark {
-        at,
-        label: "noticed".to_owned(),
-        hue,
-    };
-    Chart::Lines(LineChart {
-        title: format!("The {mass}: true and identified"),
-        x: Axis::linear("time", "s"),
-        y: Axis::linear("mass", "kg").with_range(0.0, 1.6 * top),
-        series: vec![
-            estimate,
-            Series::new("true", Hue::Oracle, run.points.iter().map(truth).collect()),
-        ],
-        events: run.noticed.iter().map(mark).collect(),
-        ..LineChart::default()
-    })
-}
-
-fn error_chart(OnlineReport { spec, run, .. }: &OnlineReport, Words { error, .. }: Words) -> Chart {
-    let points = run.points.iter().map(|p| [p.time, p.error]).collect();
-    Chart::Lines(LineChart {
-        title: error.0.to_owned(),
-        x: Axis::linear("time", "s"),
-        y: Axis::linear("error", error.1),
-        series: vec![Series::new(
-            title(&spec.method),
-            Hue::of_method(&spec.method),
-            points,
-        )],
-        ..LineChart::default()
-    })
-}
-
-fn summary(run: &OnlineRun, tick: f64) -> String {
-    let (missed, ticks) = (run.missed, run.ticks);
-    let time = if run.seconds_a_tick > 0.0 {
-        format!("took {:.0} µs here", 1e6 * run.seconds_a_tick)
-    } else {
-        "was too short for this browser's clock so far".to_owned()
-    };
-    format!("Missed {missed} of {ticks} ticks of {tick} ms. One adaptation {time}.")
 }

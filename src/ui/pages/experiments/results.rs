@@ -10,7 +10,8 @@ use crate::{
     ui::{
         components::{ChartView, DataTable},
         figures::{
-            conditioning_text, identified_chart, identified_table, prediction_chart, tracking_chart,
+            conditioning_text, identified_chart, identified_table, prediction_chart,
+            tracking_chart, tracking_total,
         },
         pages::experiments::motion_view::MotionView,
     },
@@ -99,6 +100,10 @@ fn Tracking(
         true => "It ends upright.",
         false => "It does not end upright.",
     };
+    let total = move || {
+        let of = |(_, method, motion): &(String, String, Motion)| tracking_total(method, motion);
+        motion.with(|m| m.as_ref().map(of))
+    };
     let chart = Signal::derive(move || {
         motion
             .with(|m| {
@@ -115,6 +120,7 @@ fn Tracking(
             </p>
             <MotionView motion=motion />
             <ChartView chart=chart />
+            <p id="tracking-total">{total}</p>
         </section>
     }
     .into_any()
