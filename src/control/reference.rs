@@ -11,7 +11,7 @@ use crate::systems::{
     trajectories::Sine,
 };
 
-/// Cart and pole of the adaptive runs before anything changes [kg], and of their reference: the paper's.
+/// Cart and pole of the adaptive runs before anything changes [kg], and of their reference.
 pub const START_MASSES: [f64; 2] = [1.5, 0.3];
 
 /// A trajectory to follow. Applying `inputs[k]` in `states[k]` gives `states[k + 1]`.

@@ -26,12 +26,13 @@ use crate::{
 
 /// Share of the past that each step online keeps.
 const FORGETTING: f64 = 0.999;
-/// Standard deviations of the training parameters that the prior reaches out. With four, a doubled cart of
-/// 3 kg and a torso of 14 kg, beyond all training, lie within one of the prior's: it hardly pulls.
+/// Standard deviations of the training parameters that the prior reaches out. The log gives no reason for
+/// four (daadbaa); with it a doubled cart of 3 kg and a torso of 14 kg lie within one of the prior's.
 const PRIOR_REACH: f64 = 4.0;
 
 /// The map φ ↦ ω passes through zero (fewer unknowns, better far from the training tasks) unless an
-/// offset brings the validation error below this share: half of its square, so that it is not by chance.
+/// offset brings the validation error below this share, about half of its square. The log gives no reason for
+/// the number (2af6872).
 const OFFSET_GAIN: f64 = 0.7;
 
 /// Fewest scores that error bars are calibrated with.
