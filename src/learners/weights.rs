@@ -282,7 +282,8 @@ mod tests {
 
     #[test]
     fn numbers_that_are_not_finite_are_refused_by_name() {
-        let damages: [(&str, fn(&mut Model)); 4] = [
+        type Damage = fn(&mut Model);
+        let damages: [(&str, Damage); 4] = [
             ("meta-parameters", |model| model.parameters[3] = f64::NAN),
             ("contexts", |model| model.tasks[1].context[0] = f64::NAN),
             ("task_parameters", |model| {
