@@ -1,7 +1,7 @@
 //! Tests of online runs with the shipped models.
 
 use super::*;
-use crate::engine::{native::Job, protocol::Work};
+use crate::engine::{listener::Listener, native::Job, protocol::Work};
 
 fn spec(system: &str, method: &str, factor: f64, time: f64) -> OnlineSpec {
     OnlineSpec {
@@ -79,38 +79,12 @@ fn a_learning_controller_without_a_trained_model_is_refused_and_never_becomes_th
     }
 }
 
-/// A site without any files.
-#[derive(Default)]
-struct Bare(std::cell::RefCell<Vec<Event>>);
-
-impl Host for Bare {
-    fn emit(&self, event: Event) {
-        self.0.borrow_mut().push(event);
-    }
-
-    fn cancelled(&self) -> bool {
-        false
-    }
-
-    async fn breathe(&self) {}
-
-    async fn sleep(&self, _: Duration) {}
-
-    async fn read(&self, file: &str) -> Result<Vec<u8>, String> {
-        Err(format!("{file}: not found"))
-    }
-
-    fn commands(&self) -> Vec<Command> {
-        vec![Command::Speed(100.0)]
-    }
-}
-
 #[test]
 fn a_site_without_models_says_which_one_is_missing() {
     for method in METHODS.into_iter().filter(|method| *method != "analytic") {
-        let host = Bare::default();
+        let host = Listener::default();
         pollster::block_on(run(&spec("upkie", method, 2.0, 0.1), &host));
-        let file = format!("weights/upkie-{method}.safetensors: not found");
+        let file = format!("weights/upkie-{method}.safetensors is not here");
         let said = format!("the model could not be loaded: {file}");
         assert_eq!(*host.0.borrow(), [Event::Failed(said)]);
     }
