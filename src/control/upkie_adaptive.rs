@@ -114,9 +114,12 @@ struct Learned {
 }
 
 impl<M: OnlineModel> UpkieController<M> {
-    fn new(robot: Upkie, balancer: Balancer, model: M) -> Self {
+    fn new(robot: Upkie, mut balancer: Balancer, model: M) -> Self {
+        let mass = nominal_mass(&robot);
+        let balance = robot.standing(mass)[6];
+        balancer.rebalance(balance);
         Self {
-            believed: (nominal_mass(&robot), balancer.balance()),
+            believed: (mass, balance),
             robot,
             balancer,
             model,
@@ -176,7 +179,7 @@ pub struct AdaptiveUpkie<M> {
 }
 
 impl<M: OnlineModel> AdaptiveUpkie<M> {
-    /// Lets a model act on a robot.
+    /// Lets a model act on a robot, which is balanced as its description says whatever balanced it before.
     pub fn new(run: UpkieLoop, model: M) -> Self {
         let (plant, balancer) = run.into_parts();
         let robot = plant.robot().clone();
@@ -384,6 +387,16 @@ mod tests {
                 "{balance} rad for {mass} kg"
             );
         }
+    }
+
+    #[test]
+    fn a_balance_that_was_calibrated_for_the_torso_does_not_give_its_mass_away() {
+        let balance = |mass: f64| {
+            let run = UpkieLoop::calibrated(Upkie::default(), mass, 0.0).unwrap();
+            let controller = AdaptiveUpkie::new(run, model()).controller;
+            (controller.believed, controller.balancer.balance())
+        };
+        assert_eq!(balance(10.0), balance(1.0));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The cartpole follows a sine; its cart becomes heavier on the way.
 
 use super::{
-    AdaptiveTrial, Compared, Trials, change_step, check_change,
+    AdaptiveTrial, Compared, Trials, both, change_step, check_change,
     watch::{Seen, Watch},
 };
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
         feedback::{Feedback, TipFeedback},
         plant::Plant,
         recovery::Recovery,
-        reference::Reference,
+        reference::{DISTURBANCE, Reference},
         shots::Shots,
         tracking::tip_distance,
     },
@@ -47,7 +47,7 @@ impl Default for AdaptiveTrials {
             cartpole: Cartpole::default(),
             factor: 2.0,
             change_step: None,
-            disturbance: 0.05,
+            disturbance: DISTURBANCE,
         }
     }
 }
@@ -78,10 +78,11 @@ impl Trials for AdaptiveTrials {
             Ok(model)
         };
         let run = self.run(changing.clone(), &reference, warm()?, &mut watch);
-        let punctuality = ControlError::survived(run)?;
+        let run = ControlError::survived(run)?;
         let mut quiet = Watch::new(usize::MAX, START[0]);
         let calm = self.plant(seed.wrapping_add(1 << 32))?;
-        ControlError::survived(self.run(calm, &reference, warm()?, &mut quiet))?;
+        let calm = self.run(calm, &reference, warm()?, &mut quiet);
+        let punctuality = both(run, ControlError::survived(calm)?);
         let compared = self.compare(&changing, &reference)?;
         Ok(AdaptiveTrial::of(&watch, &quiet, punctuality, compared))
     }

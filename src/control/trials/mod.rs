@@ -28,7 +28,8 @@ pub trait Trials {
     /// Refuses what no trial could do, before anything is trained or run.
     fn check(&self) -> Result<(), ControlError>;
 
-    /// One trial; `model` gives fresh models. A run that diverges or falls is a failed trial.
+    /// One trial; `model` gives fresh models. If the run with the change or the one without diverges or
+    /// falls, the trial has failed.
     fn trial<M: OnlineModel + Clone>(
         &self,
         seed: u64,
@@ -52,6 +53,12 @@ pub fn adaptive_trials<M: OnlineModel + Clone>(
         all.push(setting.trial(seed.wrapping_add(trial), &mut fresh)?);
     }
     Ok(AdaptiveReport::of(&all, budget.as_secs_f64()))
+}
+
+/// What the run with the change gave, unless either run failed: one that fails without any change is
+/// no better.
+fn both<A, B>(changing: Option<A>, quiet: Option<B>) -> Option<A> {
+    changing.zip(quiet).map(|(changing, _)| changing)
 }
 
 /// Refuses a step of change outside `first..=last`.

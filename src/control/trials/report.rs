@@ -23,7 +23,7 @@ pub struct AdaptiveTrial {
     pub covered: Option<bool>,
     /// The same 100 steps after the change was noticed.
     pub covered_soon: Option<bool>,
-    /// Total error of the adaptive model; infinite if its run failed.
+    /// Total error of the adaptive model; infinite if a run failed.
     pub error: f64,
     /// Total errors of the models that it is compared with.
     pub compared: Compared,
@@ -31,13 +31,13 @@ pub struct AdaptiveTrial {
     pub wheels: Option<[Totals; 3]>,
     /// How the model kept its time budget.
     pub punctuality: Punctuality,
-    /// Whether the plant diverged or the robot fell.
+    /// Whether the plant diverged or the robot fell, with the change or without it.
     pub failed: bool,
 }
 
 impl AdaptiveTrial {
-    /// From the watched run with the change and the one without, and what the first one gave if it
-    /// did not fail.
+    /// From the watched run with the change and the one without, and what the first one gave if neither
+    /// failed.
     pub(super) fn of(
         watch: &Watch,
         quiet: &Watch,

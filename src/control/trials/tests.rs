@@ -1,10 +1,11 @@
 //! Tests of the trials with known features.
 
 use super::{cartpole::START, *};
+use crate::control::controllers::Fixed;
 use crate::identification::{
     change::CusumSettings,
     model::KnownFeatures,
-    online::{Estimate, OnlineLeastSquares},
+    online::OnlineLeastSquares,
     recursive::{Drift, RecursiveSettings},
 };
 use crate::systems::{cartpole::Cartpole, upkie::Upkie};
@@ -76,25 +77,33 @@ fn a_factor_that_leaves_no_mass_is_refused_with_the_value() {
     }
 }
 
+/// A model that always predicts the same and identifies nothing.
+fn silent(prediction: f64) -> Fixed<impl Fn(&[f64]) -> f64 + Clone> {
+    Fixed(move |_: &[f64]| prediction)
+}
+
 #[test]
 fn a_model_that_identifies_nothing_is_never_within_reach() {
-    #[derive(Clone)]
-    struct Silent;
-    impl OnlineModel for Silent {
-        fn observe(&mut self, _: &[f64], _: f64) -> bool {
-            false
-        }
-        fn predict(&mut self, _: &[f64]) -> f64 {
-            0.0
-        }
-        fn identify(&self) -> Option<Estimate> {
-            None
-        }
-    }
-    let report = adaptive_trials(&AdaptiveTrials::default(), 1, 0, BUDGET, || Ok(Silent)).unwrap();
+    let report =
+        adaptive_trials(&AdaptiveTrials::default(), 1, 0, BUDGET, || Ok(silent(0.0))).unwrap();
     assert_eq!(report.steps_within_10pct.max, None);
     let json = serde_json::to_value(&report).unwrap();
     assert!(json["detection_delay"]["median"].is_null());
+}
+
+#[test]
+fn a_run_that_fails_without_any_change_fails_its_trial_too() {
+    let predictions = [0.0, f64::INFINITY];
+    for reversed in [false, true] {
+        let mut runs = 0;
+        let fresh = || {
+            runs += 1;
+            Ok(silent(predictions[usize::from((runs == 2) != reversed)]))
+        };
+        let report = adaptive_trials(&AdaptiveTrials::default(), 1, 0, BUDGET, fresh).unwrap();
+        assert_eq!(report.diverged, 1, "{report:?}");
+        assert!(report.tracking_error.is_infinite(), "{report:?}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Upkie shuttles to and fro at 200 Hz; its torso becomes heavier on the way.
 
 use super::{
-    AdaptiveTrial, Compared, Totals, Trials, change_step, check_change,
+    AdaptiveTrial, Compared, Totals, Trials, both, change_step, check_change,
     watch::{Seen, Watch},
 };
 use crate::{
@@ -75,7 +75,8 @@ impl Trials for UpkieTrials {
             .unzip();
         let mut quiet = Watch::new(usize::MAX, self.start);
         let calm = seed.wrapping_add(1 << 32);
-        ControlError::survived(self.run(calm, usize::MAX, model()?, &mut quiet))?;
+        let calm = self.run(calm, usize::MAX, model()?, &mut quiet);
+        let punctuality = both(punctuality, ControlError::survived(calm)?);
         let oracle = Oracle {
             robot: self.robot.clone(),
             masses: [self.start, heavy],
