@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::{lqr, reference::Reference};
+use super::{lqr, reference::Reference, swing_up::STATE_WEIGHTS};
 use crate::systems::{Robot, cartpole::Cartpole};
 
 /// What is added to the predicted input.
@@ -130,9 +130,9 @@ impl TrajectoryFeedback {
         Self { gains }
     }
 
-    /// The cartpole's swing-up: the weights of its balance, and input weight 10.
-    pub fn cartpole(cartpole: &Cartpole, nominal: &[f64], reference: &Reference) -> Self {
-        Self::new(cartpole, nominal, reference, &[1.0, 1.0, 10.0, 1.0], 10.0)
+    /// The cartpole's, with the state weights of its balance and input weight `r`.
+    pub fn cartpole(cartpole: &Cartpole, nominal: &[f64], reference: &Reference, r: f64) -> Self {
+        Self::new(cartpole, nominal, reference, &STATE_WEIGHTS, r)
     }
 }
 

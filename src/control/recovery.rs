@@ -20,8 +20,6 @@ const STEPS: usize = 150;
 /// Distance of the tip to the reference's that is far [m], chosen with seed 6000 and models of seeds 5000 to
 /// 5002 (05a7681).
 const FAR: f64 = 0.01;
-/// Its weights: cart position and speed, pole angle and rate.
-const STATE_WEIGHTS: [f64; 4] = [1.0, 1.0, 10.0, 1.0];
 /// Weight of its input, chosen with seeds 5000 and 6000: 0.005 was worse at every factor (4b199de).
 const INPUT_WEIGHT: f64 = 0.002;
 
@@ -41,11 +39,10 @@ impl Recovery {
     pub fn cartpole(cartpole: &Cartpole, reference: &Reference) -> Self {
         Self {
             usual: TipFeedback::adaptive(cartpole.clone()),
-            regulator: TrajectoryFeedback::new(
+            regulator: TrajectoryFeedback::cartpole(
                 cartpole,
                 &START_MASSES,
                 reference,
-                &STATE_WEIGHTS,
                 INPUT_WEIGHT,
             ),
             scale: 1.0,

@@ -14,6 +14,9 @@ use crate::systems::{
 /// Cart and pole of the adaptive runs before anything changes [kg], and of their reference.
 pub const START_MASSES: [f64; 2] = [1.5, 0.3];
 
+/// White force on the cart in the adaptive runs [N]. Error bars rest on its size, which the controller is told.
+pub const DISTURBANCE: f64 = 0.05;
+
 /// A trajectory to follow. Applying `inputs[k]` in `states[k]` gives `states[k + 1]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reference {

@@ -22,7 +22,7 @@ use super::{
 use crate::systems::{System as _, SystemError, cartpole::Cartpole};
 
 /// Weights of the LQR: cart position, cart speed, pole angle, pole rate.
-const STATE_WEIGHTS: [f64; 4] = [1.0, 1.0, 10.0, 1.0];
+pub const STATE_WEIGHTS: [f64; 4] = [1.0, 1.0, 10.0, 1.0];
 /// Weight of the LQR's input.
 const INPUT_WEIGHT: f64 = 0.1;
 

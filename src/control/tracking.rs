@@ -170,7 +170,9 @@ mod tests {
         let robot = Cartpole::default();
         let stable = |reference: &Reference| -> Box<dyn Feedback> {
             let nominal = [1.5, 0.35];
-            Box::new(TrajectoryFeedback::cartpole(&robot, &nominal, reference))
+            Box::new(TrajectoryFeedback::cartpole(
+                &robot, &nominal, reference, 10.0,
+            ))
         };
         let (oracle, textbook) = (swing_up(true, &stable), swing_up(false, &stable));
         assert!(oracle.upright && oracle.total < 1e-6, "{}", oracle.total);

@@ -51,9 +51,12 @@ impl SwingsUp for Cartpole {
     fn correction(&self, reference: &Reference, kind: Correction) -> Box<dyn Feedback> {
         match kind {
             Correction::Paper => Box::new(TipFeedback::swing_up(self.clone())),
-            Correction::Regulator => {
-                Box::new(TrajectoryFeedback::cartpole(self, &[1.5, 0.35], reference))
-            }
+            Correction::Regulator => Box::new(TrajectoryFeedback::cartpole(
+                self,
+                &[1.5, 0.35],
+                reference,
+                10.0,
+            )),
         }
     }
 }
