@@ -23,6 +23,8 @@ pub struct Controller<F, M> {
     reference: Reference,
     feedback: F,
     model: M,
+    /// What the model identified last.
+    estimate: Option<Estimate>,
     step: usize,
     /// Steps after the last of which the first comes again, for a reference without an end.
     repeats: Option<(usize, usize)>,
@@ -50,6 +52,7 @@ impl<F: Feedback, M: OnlineModel> Controller<F, M> {
             features,
             reference,
             feedback,
+            estimate: model.identify(),
             model,
             step: 0,
             repeats: None,
@@ -99,8 +102,9 @@ impl<F: Feedback, M: OnlineModel> Controller<F, M> {
             self.step = first;
         }
         let changed = self.model.observe(features, input);
-        let found = self.model.identify();
-        let parameters = found.as_ref().map(|estimate| estimate.values.as_slice());
+        self.estimate = self.model.identify();
+        let found = self.estimate.as_ref();
+        let parameters = found.map(|estimate| estimate.values.as_slice());
         self.feedback.observe(changed, parameters);
         changed
     }
@@ -109,6 +113,11 @@ impl<F: Feedback, M: OnlineModel> Controller<F, M> {
     pub fn target(&self) -> &[f64] {
         let last = self.reference.states.len() - 1;
         &self.reference.states[self.step.min(last)]
+    }
+
+    /// What the model identifies, if it does.
+    pub fn estimate(&self) -> Option<&Estimate> {
+        self.estimate.as_ref()
     }
 
     /// The model.
@@ -165,7 +174,7 @@ impl<R: Robot, F: Feedback, M: OnlineModel> AdaptiveLoop<R, F, M> {
             state,
             reference: self.controller.target().to_vec(),
             input,
-            estimate: self.controller.model().identify(),
+            estimate: self.controller.estimate().cloned(),
             detected,
             truth,
         }))

@@ -17,7 +17,7 @@ use crate::systems::{SystemError, cartpole::Cartpole};
 /// Steps of the swing-up; then the pole is upright.
 pub const UPRIGHT_FROM: usize = 250;
 /// The sway is the same after this number of steps, 4 s.
-const PERIOD: usize = 200;
+pub const PERIOD: usize = 200;
 /// A step of the sway from which it repeats itself.
 const SETTLED: usize = 1_000;
 /// Amplitude A of the sway [m].

@@ -19,6 +19,7 @@ use crate::{
         controllers::{Fixed, Textbook as _, WINDOW},
         error::ControlError,
         feedback::TrajectoryFeedback,
+        reference::DISTURBANCE,
         shots::Shots,
         sway::Show,
     },
@@ -41,11 +42,7 @@ const ANIL: &[u8] = include_bytes!("../../public/weights/cartpole-anil.safetenso
 pub const LANES: [&str; 3] = ["camel", "anil", "analytic"];
 /// Cart and pole at the start [kg].
 pub use crate::control::reference::START_MASSES as MASSES;
-/// Random force on the cart [N].
-const DISTURBANCE: f64 = 0.05;
-/// Weights of the regulator along the reference: cart position and speed, pole angle and rate.
-const STATE_WEIGHTS: [f64; 4] = [1.0, 1.0, 10.0, 1.0];
-/// Weight of the regulator's input.
+/// Weight of the input in the regulator along the reference.
 const INPUT_WEIGHT: f64 = 0.5;
 
 /// What a visitor does to the demonstration.
@@ -120,13 +117,8 @@ impl Live {
             )))
         })?;
         let show = Show::new(&cartpole, &MASSES).map_err(ControlError::from)?;
-        let feedback = TrajectoryFeedback::new(
-            &cartpole,
-            &MASSES,
-            &show.reference,
-            &STATE_WEIGHTS,
-            INPUT_WEIGHT,
-        );
+        let feedback =
+            TrajectoryFeedback::cartpole(&cartpole, &MASSES, &show.reference, INPUT_WEIGHT);
         let mut live = Self {
             identifier,
             anil,
@@ -191,7 +183,11 @@ impl Live {
         let shots = Shots::of(&robot, &MASSES, WINDOW, DISTURBANCE, 0)?;
         let tick = Duration::from_secs_f64(self.time_step());
         let mut model: Box<dyn OnlineModel> = match method {
-            "camel" => Box::new(Budgeted::new(self.identifier.online(DISTURBANCE)?, tick)),
+            "camel" => {
+                let (first, end) = self.show.repeats;
+                let online = self.identifier.online(DISTURBANCE)?;
+                Box::new(Budgeted::new(online.repeating(end - first), tick))
+            }
             "anil" => {
                 let model = WindowAdaptation::new(self.anil.clone(), WINDOW, 1)?;
                 Box::new(Budgeted::new(model, tick))
@@ -211,6 +207,7 @@ impl Live {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{control::sway::PERIOD, identification::quantile::NOMINAL_95};
 
     /// The demonstration after so many steps, and its last step.
     fn after(live: &mut Live, steps: usize) -> Tick {
@@ -268,5 +265,30 @@ mod tests {
         let error = live.set_cart_mass(0.0).unwrap_err().to_string();
         assert!(error.contains("but is 0"), "{error}");
         assert_eq!(live.cart_mass(), MASSES[0]);
+    }
+
+    /// Any mass of the slider, set at any time, some of them long ago: the show repeats itself, and the
+    /// model's errors with it.
+    #[test]
+    fn error_bars_cover_the_mass_as_often_as_they_say_however_long_the_show_goes_on() {
+        let mut covered = [0, 0];
+        for trial in 0..200_u32 {
+            let mass = 0.75 + 2.75 * f64::from(trial) / 199.0;
+            let mut live = Live::new().unwrap();
+            live.lanes.truncate(1);
+            after(&mut live, 300 + (77 * trial as usize) % PERIOD);
+            live.set_cart_mass(mass).unwrap();
+            for (steps, covered) in [100, 900].into_iter().zip(&mut covered) {
+                let lane = after(&mut live, steps).lanes.remove(0);
+                let off = (lane.identified.unwrap() - mass).abs();
+                *covered += usize::from(off <= NOMINAL_95 * lane.standard_error.unwrap());
+            }
+        }
+        // Bars soon after a change are wide: they allow for a model that is worse on this motion.
+        let [soon, end] = covered;
+        assert!(
+            soon >= 170 && (170..=198).contains(&end),
+            "{covered:?} of 200"
+        );
     }
 }

@@ -84,6 +84,13 @@ impl Instrumented {
         }
     }
 
+    /// The motion comes again after so many steps, and there the model is wrong in the same way: however long
+    /// it lasts, no more is learned than in one period. A memory of λ is worth 2/(1 − λ) observations.
+    pub fn repeat(&mut self, period: usize) {
+        let memory = 1.0 - 2.0 / period.max(3) as f64;
+        self.settings.forgetting = self.settings.forgetting.min(memory);
+    }
+
     /// Forgets all observations but the last one; `start` is believed as before the first.
     pub fn reset(&mut self, start: &[f64]) {
         let last = self.last.take();

@@ -139,6 +139,16 @@ impl<M: AffineModel> OnlineLeastSquares<M> {
         self
     }
 
+    /// Expects a motion that comes again after so many steps: where disturbances are expected, what is
+    /// identified is no surer than one period makes it.
+    #[must_use]
+    pub fn repeating(mut self, period: usize) -> Self {
+        if let Some(instrumented) = &mut self.instrumented {
+            instrumented.repeat(period);
+        }
+        self
+    }
+
     /// Weights that disturbances do not bias, if there are any.
     fn undisturbed(&self) -> Option<(Vec<f64>, Vec<f64>)> {
         let weights = self.estimate.weights();

@@ -4,7 +4,7 @@ use std::{f64::consts::PI, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::{DISTURBANCE, MASSES};
+use super::MASSES;
 use crate::{
     control::{
         adaptive::{AdaptiveLoop, Controller, Tick},
@@ -12,7 +12,7 @@ use crate::{
         error::ControlError,
         feedback::TrajectoryFeedback,
         plant::Plant,
-        reference::wrapped,
+        reference::{DISTURBANCE, wrapped},
         sway::{Show, UPRIGHT_FROM},
         tracking::tip_distance,
     },
@@ -125,7 +125,7 @@ impl Lane {
     fn seen(&self, tick: Option<Tick>) -> LaneTick {
         let (plant, controller) = (self.run.plant(), self.run.controller());
         let (state, reference) = (plant.state().to_vec(), controller.target().to_vec());
-        let estimate = controller.model().identify();
+        let estimate = controller.estimate();
         let first = |list: &Vec<f64>| list.first().copied().filter(|value| value.is_finite());
         LaneTick {
             off: tip_distance(plant.robot(), &state, &reference),
@@ -133,8 +133,8 @@ impl Lane {
             state,
             fallen: self.lying.is_some(),
             falls: self.falls,
-            identified: estimate.as_ref().and_then(|e| first(&e.values)),
-            standard_error: estimate.as_ref().and_then(|e| first(&e.standard_errors)),
+            identified: estimate.and_then(|e| first(&e.values)),
+            standard_error: estimate.and_then(|e| first(&e.standard_errors)),
             noticed: tick.is_some_and(|tick| tick.detected),
         }
     }

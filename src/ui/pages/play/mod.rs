@@ -122,7 +122,7 @@ fn Bar(
     };
     let identified = move || {
         demo.lane_text(0, |lane| match (lane.identified, lane.standard_error) {
-            (Some(mass), Some(error)) => format!("{mass:.2} ± {error:.2} kg"),
+            (Some(mass), Some(error)) => format!("{mass:.3} ± {error:.3} kg"),
             _ => "–".to_owned(),
         })
     };
