@@ -1,6 +1,8 @@
 //! A robot follows its swing-up with an adapted model, as the command line's `camel track` does.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
+
+use web_time::Instant;
 
 use super::{
     evaluate::{EvaluationError, Trial, parameters},
@@ -44,21 +46,25 @@ fn follow_with<R: SwingsUp>(
     let phi = parameters(spec, system.description());
     let reference = robot.swing_up(&phi)?;
     let trial = Trial::new(system, &phi, spec.shots, spec.noise, spec.seed)?;
-    let run = |method: &str| -> Result<Tracking, ControlError> {
+    let run = |method: &str| -> Result<(Tracking, f64), ControlError> {
         let shots = (&trial.inputs, trial.targets.as_slice());
         let mut inverse = inverse_model(method, Some(model), robot, &phi, shots)?;
-        tracking_trials::follow(
-            robot,
-            &phi,
-            &reference,
-            Correction::Regulator,
-            inverse.as_mut(),
-        )
+        let mut spent = Duration::ZERO;
+        let mut timed = |x: &[f64]| {
+            let begun = Instant::now();
+            let input = inverse.input(x);
+            spent += begun.elapsed();
+            input
+        };
+        let kind = Correction::Regulator;
+        let tracking = tracking_trials::follow(robot, &phi, &reference, kind, &mut timed)?;
+        let steps = tracking.inputs.len().max(1) as f64;
+        Ok((tracking, spent.as_secs_f64() / steps))
     };
-    let tracking = run(&spec.method)?;
+    let (tracking, seconds_a_step) = run(&spec.method)?;
     let mut compared = Vec::with_capacity(COMPARED.len());
     for method in COMPARED {
-        compared.push((method.to_owned(), run(method)?.errors));
+        compared.push((method.to_owned(), run(method)?.0.errors));
     }
     Ok(Motion {
         dt: reference.dt,
@@ -66,6 +72,7 @@ fn follow_with<R: SwingsUp>(
         states: tracking.states,
         errors: tracking.errors,
         success: tracking.upright,
+        seconds_a_step,
         compared,
     })
 }
@@ -107,7 +114,7 @@ mod tests {
             let report = setting.run(&robot, &cases, method, Some(&model)).unwrap();
             let total: f64 = motion.errors.iter().sum();
             assert!((total / report.total_error.median - 1.0).abs() < 1e-9);
-            assert!(motion.success);
+            assert!(motion.success && motion.seconds_a_step > 0.0);
             let names: Vec<_> = motion.compared.iter().map(|(name, _)| name).collect();
             assert_eq!(names, ["analytic", "oracle"]);
             let textbook: f64 = motion.compared[0].1.iter().sum();

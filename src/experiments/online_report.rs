@@ -99,6 +99,7 @@ mod tests {
                 ticks: 2,
                 missed: 1,
                 seconds_a_tick: 5.7e-5,
+                seconds_a_step: 9.1e-5,
                 total: Some(0.6),
                 total_oracle: Some(0.2),
             },

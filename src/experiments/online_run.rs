@@ -99,6 +99,9 @@ pub struct OnlineRun {
     pub missed: usize,
     /// Mean time of an adaptation so far [s], measured around it alone.
     pub seconds_a_tick: f64,
+    /// Mean time of a whole tick so far [s], of the robot and its controller; former files have none.
+    #[serde(default)]
+    pub seconds_a_step: f64,
     /// Sum of the errors of all ticks so far [m]; former files have none.
     #[serde(default)]
     pub total: Option<f64>,
@@ -117,7 +120,7 @@ impl OnlineRun {
         self.points.extend(news.points);
         self.noticed.extend(news.noticed);
         (self.ticks, self.missed) = (news.ticks, news.missed);
-        self.seconds_a_tick = news.seconds_a_tick;
+        (self.seconds_a_tick, self.seconds_a_step) = (news.seconds_a_tick, news.seconds_a_step);
         (self.total, self.total_oracle) = (news.total, news.total_oracle);
     }
 
@@ -127,9 +130,12 @@ impl OnlineRun {
             ticks,
             missed,
             seconds,
+            ..
         }: &Punctuality,
+        all_steps: f64,
     ) {
         (self.ticks, self.missed) = (*ticks, *missed);
+        self.seconds_a_step = all_steps / (*ticks).max(1) as f64;
         self.seconds_a_tick = seconds.iter().sum::<f64>() / seconds.len().max(1) as f64;
     }
 }

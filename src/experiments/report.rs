@@ -133,8 +133,11 @@ pub struct Motion {
     pub states: Vec<Vec<f64>>,
     /// Distance of the tip from its reference at each step [m].
     pub errors: Vec<f64>,
-    /// Whether it ended where the reference ends.
+    /// Whether it ended upright.
     pub success: bool,
+    /// Mean time in which the model gave the input of a step [s]; former files have none.
+    #[serde(default)]
+    pub seconds_a_step: f64,
     /// Other controllers in the same run, by name: the distance of the tip at each step [m].
     #[serde(default)]
     pub compared: Vec<(String, Vec<f64>)>,

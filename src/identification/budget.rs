@@ -26,6 +26,8 @@ pub struct Punctuality {
     pub missed: usize,
     /// Measured time of each adaptation [s], of the first hundred thousand.
     pub seconds: Vec<f64>,
+    /// Time that went into measuring late adaptations again [s], which no robot would spend.
+    pub repeated: f64,
 }
 
 /// A model that is being adapted beyond its tick.
@@ -110,6 +112,7 @@ impl<M: OnlineModel + Clone> OnlineModel for Budgeted<M> {
         for _ in 1..ATTEMPTS {
             if self.late(taken) > 0 {
                 let again = self.adapted(features, input);
+                self.punctuality.repeated += again.2.max(taken).as_secs_f64();
                 if again.2 < taken {
                     (model, changed, taken) = again;
                 }

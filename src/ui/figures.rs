@@ -71,7 +71,7 @@ pub fn tracking_chart(method: &str, motion: &Motion) -> Chart {
     })
 }
 
-/// The distances of a whole run together, of every controller.
+/// The distances of a whole run together, of every controller, and how fast the first one was.
 pub fn tracking_total(method: &str, motion: &Motion) -> String {
     let total = |name: &str, errors: &[f64]| {
         // One that diverged stopped early.
@@ -88,7 +88,14 @@ pub fn tracking_total(method: &str, motion: &Motion) -> String {
     let all: Vec<_> = std::iter::once(total(method, &motion.errors))
         .chain(others)
         .collect();
-    format!("Total distance of all steps: {}.", all.join(", "))
+    let all = format!("Total distance of all steps: {}.", all.join(", "));
+    match motion.seconds_a_step > 0.0 {
+        true => format!(
+            "{all} One step took {:.1} µs here.",
+            1e6 * motion.seconds_a_step
+        ),
+        false => all,
+    }
 }
 
 /// Errors that planned and random points of a field leave, with dots, and the error bars that are
@@ -266,6 +273,11 @@ mod tests {
             tracking_total("camel", &motion),
             "Total distance of all steps: CAMEL 1.25 m, textbook ∞ m, oracle 0 m."
         );
+        let timed = Motion {
+            seconds_a_step: 2.14e-6,
+            ..motion
+        };
+        assert!(tracking_total("camel", &timed).ends_with("0 m. One step took 2.1 µs here."));
     }
 
     /// What the shipped cartpole model says of so many samples.

@@ -113,7 +113,7 @@ pub fn total(OnlineReport { run, .. }: &OnlineReport) -> Option<String> {
     Some(own + &oracle.unwrap_or_default() + ".")
 }
 
-/// Missed ticks and the time of an adaptation, in words.
+/// Missed ticks and the times of an adaptation and of a whole tick, in words.
 pub fn summary(run: &OnlineRun, tick: f64) -> String {
     let (missed, ticks) = (run.missed, run.ticks);
     let time = if run.seconds_a_tick > 0.0 {
@@ -121,7 +121,14 @@ pub fn summary(run: &OnlineRun, tick: f64) -> String {
     } else {
         "was too short for this browser's clock so far".to_owned()
     };
-    format!("Missed {missed} of {ticks} ticks of {tick} ms. One adaptation {time}.")
+    let whole = match run.seconds_a_step > 0.0 {
+        true => format!(
+            ", a whole tick with the robot {:.0} µs",
+            1e6 * run.seconds_a_step
+        ),
+        false => String::new(),
+    };
+    format!("Missed {missed} of {ticks} ticks of {tick} ms. One adaptation {time}{whole}.")
 }
 
 #[cfg(test)]
@@ -177,6 +184,23 @@ mod tests {
         let text = total(&report()).unwrap();
         assert!(text.starts_with("Total distance of all ticks: 12.35 m;"));
         assert!(text.ends_with("10 m."), "{text}");
+    }
+
+    #[test]
+    fn the_time_of_a_whole_tick_stands_beside_that_of_an_adaptation_where_it_was_measured() {
+        let run = OnlineRun {
+            ticks: 7,
+            seconds_a_tick: 2e-5,
+            seconds_a_step: 9e-5,
+            ..OnlineRun::default()
+        };
+        let said = "Missed 0 of 7 ticks of 20 ms. One adaptation took 20 µs here, a whole tick with the robot 90 µs.";
+        assert_eq!(summary(&run, 20.0), said);
+        let former = OnlineRun {
+            seconds_a_step: 0.0,
+            ..run
+        };
+        assert!(summary(&former, 20.0).ends_with("took 20 µs here."));
     }
 
     #[test]

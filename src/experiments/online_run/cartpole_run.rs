@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     OnlinePoint, OnlineSpec,
     driver::{Driver, Formula},
-    simulation::{Simulation, budgeted, change_step, point, windowed},
+    simulation::{Simulation, budgeted, change_step, point, timed, windowed},
 };
 use crate::{
     control::{
@@ -14,7 +14,7 @@ use crate::{
         error::ControlError,
         plant::Plant,
         recovery::Recovery,
-        reference::{Reference, START_MASSES},
+        reference::{DISTURBANCE, Reference, START_MASSES},
         shots::Shots,
         tracking::tip_distance,
     },
@@ -30,8 +30,6 @@ use crate::{
     systems::{Robot as _, cartpole::Cartpole},
 };
 
-/// Random force on the cart [N].
-const DISTURBANCE: f64 = 0.05;
 /// Inputs among which the most exciting one is chosen.
 const CANDIDATES: usize = 16;
 
@@ -43,6 +41,7 @@ pub(super) struct CartpoleRun {
     /// The oracle's, until it fails.
     oracle: Option<CartpoleLoop>,
     length: usize,
+    seconds: f64,
 }
 
 impl CartpoleRun {
@@ -58,6 +57,7 @@ impl CartpoleRun {
             run: cartpole_loop(spec, &reference, driver)?,
             oracle: Some(cartpole_loop(spec, &reference, oracle)?),
             length: reference.len(),
+            seconds: 0.0,
         })
     }
 
@@ -120,8 +120,8 @@ fn cartpole_loop(
 }
 
 /// What a cart of the prior's masses does under the most telling of some inputs that are neither stronger
-/// nor longer than the sine and take the cart no farther. It is chosen by the learned model and what that
-/// believes before any shot: the true masses and equations stay in the plant.
+/// nor longer than the sine and take the cart no farther. How telling they are the learned model says, by what
+/// it believes before any shot; where they lead, the robot's equations with the prior's masses, not the true ones.
 fn exciting(
     robot: &Cartpole,
     sine: &Reference,
@@ -148,7 +148,7 @@ fn exciting(
 
 impl Simulation for CartpoleRun {
     fn step(&mut self) -> Result<Option<(OnlinePoint, bool)>, ControlError> {
-        let Some(tick) = self.run.step()? else {
+        let Some(tick) = timed(&mut self.seconds, || self.run.step())? else {
             return Ok(None);
         };
         let oracle = self.oracle_error()?;
@@ -161,6 +161,10 @@ impl Simulation for CartpoleRun {
 
     fn punctuality(&self) -> &Punctuality {
         self.run.controller().model().punctuality()
+    }
+
+    fn seconds(&self) -> f64 {
+        self.seconds - self.punctuality().repeated
     }
 
     fn time_step(&self) -> f64 {

@@ -49,7 +49,7 @@ impl Course {
             made += 1;
         }
         clock.give_back(steps - made);
-        news.keep(self.plant.punctuality());
+        news.keep(self.plant.punctuality(), self.plant.seconds());
         (news.total, news.total_oracle) = (Some(self.total), self.total_oracle);
         Ok((news, steps, over))
     }
@@ -112,6 +112,10 @@ mod tests {
             &self.0
         }
 
+        fn seconds(&self) -> f64 {
+            0.1 * self.0.ticks as f64
+        }
+
         fn time_step(&self) -> f64 {
             0.02
         }
@@ -133,6 +137,7 @@ mod tests {
         }
         assert_eq!((run.ticks, run.points.len()), (5, 5));
         assert_eq!((run.total, run.total_oracle), (Some(2.5), Some(1.25)));
+        assert!((run.seconds_a_step - 0.1).abs() < 1e-12);
         let missed: Vec<usize> = run.points.iter().map(|point| point.missed).collect();
         assert_eq!(missed, [1, 0, 1, 0, 1]);
     }

@@ -3,6 +3,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use web_time::Instant;
+
 use super::{
     OnlinePoint, OnlineSpec, cartpole_run::CartpoleRun, driver::Driver, upkie_run::UpkieRun,
 };
@@ -28,11 +30,22 @@ pub(super) trait Simulation {
     /// How the model has kept its budget.
     fn punctuality(&self) -> &Punctuality;
 
+    /// Time that all steps took so far, of the robot and its controller but not of the oracle [s].
+    fn seconds(&self) -> f64;
+
     /// Time between two steps [s].
     fn time_step(&self) -> f64;
 
     /// Steps in all.
     fn length(&self) -> usize;
+}
+
+/// The time of a step, added to that of the steps before [s].
+pub(super) fn timed<T>(seconds: &mut f64, step: impl FnOnce() -> T) -> T {
+    let begun = Instant::now();
+    let done = step();
+    *seconds += begun.elapsed().as_secs_f64();
+    done
 }
 
 /// The run that is asked for. `model` is the trained one, for methods that need it. What is prepared for

@@ -44,7 +44,7 @@ fn the_new_mass_is_noticed_and_identified() {
         let estimate = last.estimate.unwrap();
         assert!((estimate / mass - 1.0).abs() < 0.15, "{last:?}");
         assert!(last.standard_error.unwrap() > 0.0);
-        assert!(run.seconds_a_tick > 0.0);
+        assert!(run.seconds_a_step > run.seconds_a_tick && run.seconds_a_tick > 0.0);
         let (own, oracle) = (run.total.unwrap(), run.total_oracle.unwrap());
         println!("{system}: {own} m, oracle {oracle} m");
         assert!(oracle > 0.0 && own < 2.0 * oracle, "{own}, oracle {oracle}");

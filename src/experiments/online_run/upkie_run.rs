@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     OnlinePoint, OnlineSpec,
     driver::{Driver, Formula},
-    simulation::{Simulation, budgeted, change_step, point, windowed},
+    simulation::{Simulation, budgeted, change_step, point, timed, windowed},
 };
 use crate::{
     control::{
@@ -34,6 +34,7 @@ pub(super) struct UpkieRun {
     begun: usize,
     change: usize,
     mass: f64,
+    seconds: f64,
 }
 
 impl UpkieRun {
@@ -53,6 +54,7 @@ impl UpkieRun {
             oracle: Some(under(Driver::Formula(oracle))),
             change,
             mass,
+            seconds: 0.0,
         })
     }
 
@@ -101,7 +103,7 @@ impl Simulation for UpkieRun {
                 oracle.change_mass(self.mass)?;
             }
         }
-        let tick = self.run.step()?;
+        let tick = timed(&mut self.seconds, || self.run.step())?;
         let error = (tick.state[0] - tick.target).abs();
         let oracle = self.oracle_error()?;
         let time = step as f64 * self.time_step();
@@ -111,6 +113,10 @@ impl Simulation for UpkieRun {
 
     fn punctuality(&self) -> &Punctuality {
         self.run.model().punctuality()
+    }
+
+    fn seconds(&self) -> f64 {
+        self.seconds - self.punctuality().repeated
     }
 
     fn time_step(&self) -> f64 {

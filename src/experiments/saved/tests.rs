@@ -48,6 +48,7 @@ fn report() -> Report {
             states: vec![vec![0.0; 4]],
             errors: vec![0.1],
             success: true,
+            seconds_a_step: 2e-6,
             compared: vec![("oracle".to_owned(), vec![0.0])],
         }),
     }
