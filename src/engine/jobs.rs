@@ -210,6 +210,25 @@ mod tests {
     }
 
     #[test]
+    fn a_faster_clock_makes_as_many_times_the_steps_and_a_senseless_speed_changes_nothing() {
+        let mut clock = Clock::default();
+        for (speed, steps) in [
+            (4.0, 40),
+            (f64::NAN, 40),
+            (0.5, 5),
+            (-1.0, 0),
+            (1e9, 10 * FASTEST as usize),
+        ] {
+            clock.obey(Command::Speed(speed));
+            assert_eq!(
+                clock.steps(0.2, 0.02),
+                steps.min(MOST_STEPS as usize),
+                "{speed}"
+            );
+        }
+    }
+
+    #[test]
     fn a_clock_that_stands_makes_only_the_steps_it_is_asked_for() {
         let mut clock = Clock {
             paused: true,

@@ -192,7 +192,7 @@ mod tests {
             let mut identifier = Identifier::of_model(&model, &system, 0).unwrap();
             let mut identify = |x: &Samples, y: &[f64]| identifier.identify(x, y, 0.0);
             let report = identify_trials(&system, 10, 200, 1_000, &mut identify).unwrap();
-            assert!(report.coverage_95.unwrap() > 0.85, "{report:?}");
+            assert!(HONEST.contains(&report.coverage_95.unwrap()), "{report:?}");
         }
     }
 
@@ -219,6 +219,8 @@ mod tests {
         covered.map(|all| all.iter().filter(|covered| **covered).count() as f64 / all.len() as f64)
     }
 
+    /// First seed of trials with which nothing was chosen.
+    const FRESH: u64 = 60_000;
     /// Of error bars that say 95 %.
     const HONEST: RangeInclusive<f64> = 0.85..=0.99;
 
@@ -228,7 +230,7 @@ mod tests {
     fn online_error_bars_cover_new_masses_as_often_as_they_say() {
         let near = |share: f64| (1.0 + 1.5 * share) / 1.5;
         let far = |share: f64| 0.5 * 8.0_f64.powf(share);
-        for shares in [covered(5_000, near), covered(5_000, far)] {
+        for shares in [covered(FRESH, near), covered(FRESH, far)] {
             assert!(
                 shares.iter().all(|share| HONEST.contains(share)),
                 "{shares:?}"
@@ -236,12 +238,20 @@ mod tests {
         }
     }
 
+    /// At any one mass the model's own error is nearly the same in all runs, so that its bars there may be
+    /// somewhat too narrow or too wide; one at which most of them fail would be another matter. Over all
+    /// these masses together they must be worth what they say.
     #[test]
-    fn online_error_bars_cover_each_new_mass_as_often_as_they_say() {
-        for factor in [0.5, 1.5, 2.0, 3.0, 4.0] {
-            let shares = covered(5_000, |_| factor);
-            let honest = shares.iter().all(|share| HONEST.contains(share));
-            assert!(honest, "{shares:?} soon and at the end, times {factor}");
+    fn online_error_bars_cover_each_new_mass_nearly_as_often_as_they_say() {
+        let shares = [0.5, 1.5, 2.0, 3.0, 4.0].map(|factor| covered(FRESH, |_| factor));
+        let each = shares.as_flattened();
+        assert!(
+            each.iter().all(|share| share >= HONEST.start()),
+            "{shares:?}"
+        );
+        for when in [0, 1] {
+            let all = shares.iter().map(|share| share[when]).sum::<f64>() / 5.0;
+            assert!(HONEST.contains(&all), "{shares:?}");
         }
     }
 
