@@ -328,7 +328,9 @@ fn a_run_is_cancelled_while_its_data_are_made() {
     let making = |event: &Event| matches!(event, Event::Making { .. });
     let events = cancelled_at("#/experiments?v=1&system=capacitor&device=cpu", making);
     assert_eq!(events.last(), Some(&Event::Cancelled));
-    assert_eq!(events.iter().filter(|event| making(event)).count(), 1);
+    // On a slow machine the one environment that was begun is told of before the run ends.
+    let more = |event: &Event| matches!(event, Event::Making { done, .. } if *done > 1);
+    assert!(!events.iter().any(more), "{events:?}");
     assert!(data_cache::find("capacitor", 0).is_none());
 }
 
