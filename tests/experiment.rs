@@ -232,6 +232,18 @@ fn a_run_gives_its_weights_and_the_second_one_does_not_make_the_data_again() {
 }
 
 #[test]
+fn a_run_with_too_few_points_ends_before_it_trains() {
+    let link = "#/experiments?v=1&system=charges-pair&rank=3&steps=2&device=cpu&points=0.1,0.5";
+    let (link, remarks) = Link::read(link);
+    assert_eq!(remarks, []);
+    let recorder = support::Recorder::default();
+    pollster::block_on(run(&link.spec, &recorder));
+    let said = "the number of points must be at least 3 for CAMEL with rank 3, but is 1";
+    let events = recorder.events.into_inner();
+    assert_eq!(events, [Event::Failed(said.to_owned())]);
+}
+
+#[test]
 fn plates_are_solved_once_however_many_runs_follow() {
     let made = |system: &str| {
         let link = format!("#/experiments?v=1&system={system}&steps=2&width=2&depth=1&device=cpu");
