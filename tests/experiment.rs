@@ -340,7 +340,9 @@ fn a_run_is_cancelled_while_its_data_are_made() {
     let making = |event: &Event| matches!(event, Event::Making { .. });
     let events = cancelled_at("#/experiments?v=1&system=capacitor&device=cpu", making);
     assert_eq!(events.last(), Some(&Event::Cancelled));
-    assert_eq!(events.iter().filter(|event| making(event)).count(), 1);
+    // A plate that takes longer than a report is told of, too; the next one is not begun.
+    let told = events.iter().filter(|event| making(event)).count();
+    assert!((1..=2).contains(&told), "{events:?}");
     assert!(data_cache::find("capacitor", 0).is_none());
 }
 
