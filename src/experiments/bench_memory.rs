@@ -61,9 +61,9 @@ impl Watch {
         Self { before }
     }
 
-    /// Memory that is in use now, beyond what was in use already [bytes].
-    pub fn grown(&self) -> u64 {
-        IN_USE.load(Relaxed).saturating_sub(self.before) as u64
+    /// Memory that is in use now, beyond what was in use already [bytes]; negative if it is less.
+    pub fn grown(&self) -> i64 {
+        IN_USE.load(Relaxed) as i64 - self.before as i64
     }
 
     /// Most memory that was in use since then, beyond what was in use already [bytes].
@@ -92,6 +92,7 @@ mod tests {
             Counting.dealloc(taken, layout(200));
             assert_eq!(watch.grown(), 0);
             Counting.dealloc(kept, layout(500));
+            assert_eq!(watch.grown(), -500);
         }
     }
 }

@@ -144,7 +144,7 @@ pub fn costs(sizes: Sizes) -> [Cost; 6] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learners::{METHODS, Settings, Shape, learner};
+    use crate::learners::{Learner, METHODS, Settings, Shape, learner, net::Mlp};
 
     #[test]
     fn sizes_survive_a_link_and_bad_ones_are_refused() {
@@ -163,29 +163,50 @@ mod tests {
         }
     }
 
+    /// The weights p of the network of a learner, its head included where no other parameter is one.
+    fn shared_weights(built: &dyn Learner, settings: &Settings) -> usize {
+        if let Some(backbone) = built.backbone() {
+            return backbone.weight_count();
+        }
+        let rank = settings.rank;
+        let (inputs, outputs, head) = match settings.method.as_str() {
+            "maml" => (INPUTS, rank, rank),
+            "cavia" => (INPUTS + rank, 1, 0),
+            _ => (INPUTS, 1, 0),
+        };
+        let sizes = [&[inputs], &settings.hidden[..], &[outputs]].concat();
+        Mlp::new(sizes).unwrap().weight_count() + head
+    }
+
+    const INPUTS: usize = 2;
+
     #[test]
-    fn the_formulas_count_what_the_learners_learn() {
-        for cost in costs(Sizes::default()) {
-            let method = METHODS.iter().find(|m| m.title == cost.method).unwrap();
-            let settings = Settings::new("charges-pair", method.name).unwrap();
-            let built = |tasks| learner(&settings, Shape { inputs: 2, tasks }).unwrap();
-            let (few, many) = (built(5), built(9));
-            let more = (many.parameter_count() - few.parameter_count()) as u64;
-            let of = |tasks| {
+    fn the_formulas_count_what_every_learner_learns() {
+        for method in METHODS.iter().filter(|method| !method.zero_shot) {
+            let settings = Settings::new("charges-quadrupole", method.name).unwrap();
+            for tasks in [5, 9] {
+                let inputs = INPUTS;
+                let built = learner(&settings, Shape { inputs, tasks }).unwrap();
                 let rank = settings.rank as u64;
-                let sizes = Sizes {
-                    weights: 100,
+                let costs = costs(Sizes {
+                    weights: shared_weights(&*built, &settings) as u64,
                     rank,
                     context: rank,
-                    tasks,
-                };
-                let all = costs(sizes);
-                all.into_iter()
-                    .find(|c| c.method == cost.method)
-                    .unwrap()
-                    .meta_size
-            };
-            assert_eq!(more, of(9) - of(5), "{}", cost.method);
+                    tasks: tasks as u64,
+                });
+                let cost = costs.into_iter().find(|c| c.method == method.title);
+                let counted = cost.map(|cost| cost.meta_size);
+                let learned = built.parameter_count() as u64;
+                assert_eq!(counted, Some(learned), "{}, {tasks} tasks", method.title);
+            }
+        }
+    }
+
+    #[test]
+    fn every_cost_is_of_a_method() {
+        for cost in costs(Sizes::default()) {
+            let of_it = METHODS.iter().filter(|m| m.title == cost.method);
+            assert_eq!(of_it.count(), 1, "{}", cost.method);
         }
     }
 }

@@ -226,7 +226,7 @@ impl Link {
         }
         // Own data have other tasks. Places that cannot be used would hide those of the system.
         if page != Page::Data
-            && let Err(fault) = draft.clone().corrected().0.check_rank()
+            && let Err(fault) = draft.clone().corrected().0.check_tasks()
         {
             if let SpecError::Rank { tasks, .. } = fault {
                 draft.rank = tasks;

@@ -280,15 +280,36 @@ impl Draft {
 
     /// Fewest samples from which the method adapts; measured points are counted when they are used.
     fn least_shots(&self) -> usize {
-        match self.settings() {
-            Ok(settings) if self.points.is_empty() => settings.least_shots().min(MOST_POINTS),
-            _ => 1,
+        match self.points.is_empty() {
+            true => self.least_samples(),
+            false => 1,
         }
+    }
+
+    /// Fewest samples from which the method adapts, wherever they come from.
+    fn least_samples(&self) -> usize {
+        let settings = self.settings();
+        settings.map_or(1, |settings| settings.least_shots().min(MOST_POINTS))
+    }
+
+    /// Whether training tasks and measured points are enough for the rank: asked before a training that would
+    /// find out at its end. Points are placed one by one, so this is no part of [`Draft::check`].
+    pub fn check_rank(&self) -> Result<(), SpecError> {
+        self.check_tasks()?;
+        let (given, needed) = (self.points.len(), self.least_samples());
+        if (1..needed).contains(&given) {
+            return Err(SpecError::FewPoints {
+                given,
+                needed,
+                rank: self.rank,
+            });
+        }
+        Ok(())
     }
 
     /// Whether the system has enough training tasks for the rank. Own data have other tasks, so this is
     /// no part of [`Draft::check`].
-    pub fn check_rank(&self) -> Result<(), SpecError> {
+    pub fn check_tasks(&self) -> Result<(), SpecError> {
         let camel = learners::method(&self.method).is_ok_and(|m| m.trained_as == "camel");
         let Ok(system) = self.portrait() else {
             return Ok(());

@@ -17,7 +17,7 @@ use super::{
     backbone::{apply_heads, pull_heads},
     descent::Descent,
     direct::{AffineLoss, Direct},
-    heads::{HeadRule, Moments, Problem, Pulls, doubles, rounded},
+    heads::{Features, Head, HeadRule, Problem, Pulls},
     net::Scalar,
 };
 
@@ -80,66 +80,110 @@ struct Descended {
     first_order: bool,
 }
 
+/// The Gram matrix, memory for a head and its way, and the sum of the tasks' pulls at the Gram matrix.
+#[derive(Debug, Default)]
+struct Way {
+    gram: Vec<f64>,
+    vector: Vec<f64>,
+    /// The heads before each step, one after the other.
+    path: Vec<f64>,
+    head: Head,
+    moves: Vec<f64>,
+    by_vector: Vec<f64>,
+    by_gram: Vec<f64>,
+}
+
 impl HeadRule for Descended {
-    fn error<T: Scalar>(&self, problem: Problem<T>, mut pulls: Pulls<T>) -> T {
-        let (support, query) = problem.halves();
-        let moments = problem.moments(support.clone());
-        let rank = problem.own.len();
-        let mut path = doubles(problem.own);
-        path.resize((self.steps + 1) * rank, 0.0);
-        for step in 0..self.steps {
-            let (before, after) = path.split_at_mut((step + 1) * rank);
-            self.step(&before[step * rank..], &moments, &mut after[..rank]);
+    type Shared = Way;
+
+    fn share<T: Scalar>(&self, features: Features<T>, _own: &[T], way: &mut Way) {
+        let rank = features.rank();
+        way.gram.resize(rank * rank, 0.0);
+        features.gram_into(features.halves().0, &mut way.gram);
+        way.head.resize(rank);
+        for numbers in [&mut way.vector, &mut way.moves, &mut way.by_vector] {
+            numbers.resize(rank, 0.0);
         }
-        let (path, last) = path.split_at(self.steps * rank);
-        let mut head_pull = vec![T::ZERO; rank];
-        let head = rounded(last);
-        let error = problem.judge(&head, query, &mut pulls, &mut head_pull);
-        let mut pull = doubles(&head_pull);
-        let by = self.back(path, &moments, &mut pull);
-        problem.pull_moments(&by, support, &mut pulls);
-        for (own, pull) in pulls.own.iter_mut().zip(pull) {
-            *own += T::from_f64(pull);
+        way.path.resize(self.steps * rank, 0.0);
+        way.by_gram.clear();
+        way.by_gram.resize(rank * rank, 0.0);
+    }
+
+    fn error<T: Scalar>(&self, problem: Problem<T>, mut pulls: Pulls<T>, way: &mut Way) -> T {
+        let (support, query) = problem.features.halves();
+        problem.vector_into(support.clone(), &mut way.vector);
+        for (weight, own) in way.head.weights.iter_mut().zip(problem.own) {
+            *weight = own.to_f64();
+        }
+        self.descend(way);
+        let error = problem.judge(&mut way.head, query, &mut pulls);
+        self.back(way);
+        problem.pull_vector(&way.by_vector, support, &mut pulls);
+        for (own, pull) in pulls.own.iter_mut().zip(&way.head.pull) {
+            *own += T::from_f64(*pull);
         }
         error
+    }
+
+    fn pull_shared<T: Scalar>(&self, features: Features<T>, pulled: &mut [T], way: &Way) {
+        features.pull_gram(&way.by_gram, features.halves().0, pulled);
     }
 }
 
 impl Descended {
-    /// Writes where one step leads from a head.
-    fn step(&self, head: &[f64], moments: &Moments, next: &mut [f64]) {
-        let slopes = moments.times(head).zip(&moments.vector);
-        let moves = slopes.map(|(gw, b)| self.rate * (gw - b));
-        for (next, (w, by)) in next.iter_mut().zip(head.iter().zip(moves)) {
-            *next = w - by;
+    /// Takes the steps from the first head, and writes down the heads before each.
+    fn descend(&self, way: &mut Way) {
+        let Way {
+            gram,
+            vector,
+            path,
+            head,
+            moves,
+            ..
+        } = way;
+        for before in path.chunks_exact_mut(vector.len()) {
+            before.copy_from_slice(&head.weights);
+            for ((by, gw), b) in moves.iter_mut().zip(times(gram, before)).zip(&*vector) {
+                *by = self.rate * (gw - b);
+            }
+            subtract(&mut head.weights, moves);
         }
     }
 
-    /// Takes the pull at the last head back along the heads before it, which lie one after the other, and
-    /// gives the pulls at the moments.
-    fn back(&self, path: &[f64], moments: &Moments, pull: &mut [f64]) -> Moments {
-        let mut by = Moments::zeros(pull.len());
-        let mut moves = vec![0.0; pull.len()];
+    /// Takes the pull at the last head back to the first, writes that at the vector and adds that at the
+    /// Gram matrix.
+    fn back(&self, way: &mut Way) {
+        way.by_vector.fill(0.0);
         if self.first_order {
-            return by;
+            return;
         }
-        for head in path.chunks_exact(pull.len()).rev() {
-            for (row, p) in by.gram.chunks_exact_mut(pull.len()).zip(pull.iter()) {
+        let (rank, pull) = (way.vector.len(), &mut way.head.pull);
+        for head in way.path.chunks_exact(rank).rev() {
+            for (row, p) in way.by_gram.chunks_exact_mut(rank).zip(&*pull) {
                 for (g, w) in row.iter_mut().zip(head) {
                     *g -= self.rate * p * w;
                 }
             }
-            for (b, p) in by.vector.iter_mut().zip(pull.iter()) {
+            for (b, p) in way.by_vector.iter_mut().zip(&*pull) {
                 *b += self.rate * p;
             }
-            for (by, gp) in moves.iter_mut().zip(moments.times(pull)) {
+            for (by, gp) in way.moves.iter_mut().zip(times(&way.gram, pull)) {
                 *by = self.rate * gp;
             }
-            for (p, by) in pull.iter_mut().zip(&moves) {
-                *p -= by;
-            }
+            subtract(pull, &way.moves);
         }
-        by
+    }
+}
+
+/// `G w`.
+fn times(gram: &[f64], w: &[f64]) -> impl Iterator<Item = f64> {
+    let rows = gram.chunks_exact(w.len());
+    rows.map(move |row| row.iter().zip(w).map(|(g, w)| g * w).sum())
+}
+
+fn subtract(from: &mut [f64], by: &[f64]) {
+    for (from, by) in from.iter_mut().zip(by) {
+        *from -= by;
     }
 }
 

@@ -112,26 +112,26 @@ impl Backbone {
         workspace.features = features;
     }
 
-    /// Features of shots, and their targets without the bias.
+    /// Features of shots, and their targets without the bias; of several tasks on the same inputs, if
+    /// there are targets of several, one task after the other.
     pub(super) fn regression(
         &self,
         parameters: &[f64],
         shots: super::Shots,
     ) -> (Vec<f64>, Vec<f64>) {
-        let mut features = vec![0.0; shots.targets.len() * self.rank()];
-        let mut rest = vec![0.0; shots.targets.len()];
+        let rows = shots.inputs.len() / self.features.input_size();
+        let mut features = vec![0.0; rows * self.rank()];
+        let mut bias = vec![0.0; rows];
         let mut workspace = Workspace::default();
         self.evaluate(
             parameters,
             shots.inputs,
             &mut features,
-            &mut rest,
+            &mut bias,
             &mut workspace,
         );
-        for (rest, y) in rest.iter_mut().zip(shots.targets) {
-            *rest = y - *rest;
-        }
-        (features, rest)
+        let targets = shots.targets.iter().zip(bias.iter().cycle());
+        (features, targets.map(|(y, c)| y - c).collect())
     }
 }
 

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
-use nalgebra::{Cholesky, DMatrix, DVector};
+use nalgebra::{Cholesky, DMatrix, DVectorViewMut, Dyn};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution as _, StandardNormal};
 
@@ -19,9 +19,9 @@ use super::{
     Workspace,
     backbone::apply_heads,
     direct::{AffineLoss, Direct},
-    heads::{HeadRule, Moments, Problem, Pulls, rounded},
+    heads::{Features, Head, HeadRule, Problem, Pulls},
     net::Scalar,
-    ridge,
+    ridge::{self, Regression},
 };
 
 /// CAMEL.
@@ -104,12 +104,23 @@ impl Camel {
 struct Given;
 
 impl HeadRule for Given {
-    fn error<T: Scalar>(&self, problem: Problem<T>, mut pulls: Pulls<T>) -> T {
-        let rank = problem.own.len() / problem.tasks;
+    type Shared = Head;
+
+    fn share<T: Scalar>(&self, features: Features<T>, _own: &[T], head: &mut Head) {
+        head.resize(features.rank());
+    }
+
+    fn error<T: Scalar>(&self, problem: Problem<T>, mut pulls: Pulls<T>, head: &mut Head) -> T {
+        let rank = head.weights.len();
         let place = problem.task * rank..(problem.task + 1) * rank;
-        let own = std::mem::take(&mut pulls.own);
-        let head = &problem.own[place.clone()];
-        problem.judge(head, 0..problem.rows(), &mut pulls, &mut own[place])
+        for (weight, own) in head.weights.iter_mut().zip(&problem.own[place.clone()]) {
+            *weight = own.to_f64();
+        }
+        let error = problem.judge(head, 0..problem.rows(), &mut pulls);
+        for (own, pull) in pulls.own[place].iter_mut().zip(&head.pull) {
+            *own += T::from_f64(*pull);
+        }
+        error
     }
 }
 
@@ -119,21 +130,43 @@ impl HeadRule for Given {
 #[derive(Debug)]
 struct Best;
 
+/// The factor of a Gram matrix with its ridge, none where that is not positive, and memory for a head.
+#[derive(Debug, Default)]
+struct Factored {
+    factor: Option<Cholesky<f64, Dyn>>,
+    head: Head,
+}
+
 impl HeadRule for Best {
-    fn error<T: Scalar>(&self, problem: Problem<T>, mut pulls: Pulls<T>) -> T {
-        let Moments { gram, vector } = problem.moments(0..problem.rows());
-        let rank = vector.len();
-        let gram =
-            DMatrix::from_vec(rank, rank, gram) + DMatrix::identity(rank, rank) * PROJECTION_RIDGE;
-        let head = Cholesky::new(gram).map_or_else(
-            || DVector::repeat(rank, f64::NAN),
-            |cholesky| cholesky.solve(&DVector::from_vec(vector)),
-        );
-        let penalty = PROJECTION_RIDGE * head.norm_squared() / problem.tasks as f64;
-        let head = rounded(head.as_slice());
-        let mut head_pull = vec![T::ZERO; rank];
-        let error = problem.judge(&head, 0..problem.rows(), &mut pulls, &mut head_pull);
-        error + T::from_f64(penalty)
+    type Shared = Factored;
+
+    fn share<T: Scalar>(&self, features: Features<T>, _own: &[T], shared: &mut Factored) {
+        let rank = features.rank();
+        let memory = shared.factor.take().map(Cholesky::unpack_dirty);
+        let mut gram = memory.unwrap_or_else(|| DMatrix::zeros(rank, rank));
+        features.gram_into(0..features.rows, gram.as_mut_slice());
+        for k in 0..rank {
+            gram[(k, k)] += PROJECTION_RIDGE;
+        }
+        shared.factor = Cholesky::new(gram);
+        shared.head.resize(rank);
+    }
+
+    fn error<T: Scalar>(
+        &self,
+        problem: Problem<T>,
+        mut pulls: Pulls<T>,
+        Factored { factor, head }: &mut Factored,
+    ) -> T {
+        let rank = head.weights.len();
+        problem.vector_into(0..problem.rows(), &mut head.weights);
+        let mut weights = DVectorViewMut::from_slice(&mut head.weights, rank);
+        match factor {
+            Some(factor) => factor.solve_mut(&mut weights),
+            None => weights.fill(f64::NAN),
+        }
+        let penalty = PROJECTION_RIDGE * weights.norm_squared() / problem.tasks as f64;
+        problem.judge(head, 0..problem.rows(), &mut pulls) + T::from_f64(penalty)
     }
 }
 
@@ -181,18 +214,22 @@ impl Learner for Camel {
         }))
     }
 
+    /// The targets may be those of several tasks on the same inputs, from `task` on.
     fn project(
         &self,
         parameters: &mut [f64],
         task: usize,
         rows: Shots,
     ) -> Result<(), LearnerError> {
-        let rank = self.backbone.rank();
-        let ridge = PROJECTION_RIDGE * rows.targets.len() as f64;
         let (features, targets) = self.backbone.regression(parameters, rows);
-        let context = ridge::solve(&features, &targets, &Prior::ridge(rank, ridge))?;
-        let place = self.backbone.weight_count() + task * rank;
-        parameters[place..place + rank].copy_from_slice(&context);
+        let (rank, first) = (self.backbone.rank(), self.backbone.weight_count());
+        let count = features.len() / rank;
+        let prior = Prior::ridge(rank, PROJECTION_RIDGE * count as f64);
+        let regression = Regression::new(&features, &prior)?;
+        let contexts = parameters[first + task * rank..].chunks_exact_mut(rank);
+        for (context, targets) in contexts.zip(targets.chunks_exact(count)) {
+            context.copy_from_slice(&regression.solve(targets));
+        }
         Ok(())
     }
 
@@ -210,10 +247,13 @@ impl Learner for Camel {
 
     fn adapt(&self, parameters: &[f64], shots: Shots) -> Result<Adapted, LearnerError> {
         let (features, targets) = self.backbone.regression(parameters, shots);
-        if self.prior_noise == 0.0 && self.ridge <= ridge::GUARD {
-            ridge::check_determined(&features, self.backbone.rank())?;
-        }
-        let context = ridge::solve(&features, &targets, &self.prior(parameters))?;
+        let prior = self.prior(parameters);
+        let regression = if self.prior_noise == 0.0 && self.ridge <= ridge::GUARD {
+            Regression::of_determined(&features, &prior)?
+        } else {
+            Regression::new(&features, &prior)?
+        };
+        let context = regression.solve(&targets);
         Ok(Adapted::of_context(context))
     }
 

@@ -2,13 +2,14 @@
 //!
 //! The affine learners differ in where the head w_t of a task comes from: a [`HeadRule`], written
 //! next to the learner. The nets go forward once for all rows, the rule gives the error and pulls at
-//! features, bias and its own parameters, and the nets go back once.
+//! features, bias and its own parameters, and the nets go back once. On inputs that all tasks share, all
+//! that does not depend on targets is computed once as well: a task adds its products with the features.
 
 use std::fmt::Debug;
 
 use super::{
     Backbone,
-    heads::{HeadRule, Problem, Pulls},
+    heads::{Features, HeadRule, Problem, Pulls},
     net::{Block, Mlp, Number, with_scratch},
 };
 
@@ -88,29 +89,32 @@ impl<H: HeadRule> AffineLoss<H> {
         (own, own_pull): (&[T], &mut [T]),
     ) -> (T, Block<T>, Block<T>) {
         let (rank, rows) = (self.backbone.rank(), at.rows);
-        let size = rank * rows;
         let columns = transposed(&features.outputs, rank, rows);
         let mut feature_pull = Block::zeros(columns.len());
         let mut output_pull = Block::of_any_content(targets.len());
-        let mut error = T::ZERO;
-        let of_tasks = targets
-            .chunks_exact(rows)
-            .zip(output_pull.chunks_exact_mut(rows));
-        for (task, (targets, outputs)) in of_tasks.enumerate() {
-            let group = (task % at.groups) * size;
-            let problem = Problem {
-                task,
-                tasks: at.tasks,
-                own,
-                features: &columns[group..group + size],
-                targets,
-            };
-            let pulls = Pulls {
-                own: &mut *own_pull,
-                features: &mut feature_pull[group..group + size],
-                outputs,
-            };
-            error += self.heads.error(problem, pulls);
+        let (mut error, mut shared) = (T::ZERO, H::Shared::default());
+        let groups = columns.chunks_exact(rank * rows);
+        let pulled = feature_pull.chunks_exact_mut(rank * rows);
+        for (group, (values, pulled)) in groups.zip(pulled).enumerate() {
+            let features = Features { values, rows };
+            self.heads.share(features, own, &mut shared);
+            for task in (group..at.tasks).step_by(at.groups) {
+                let place = task * rows..(task + 1) * rows;
+                let problem = Problem {
+                    task,
+                    tasks: at.tasks,
+                    own,
+                    features,
+                    targets: &targets[place.clone()],
+                };
+                let pulls = Pulls {
+                    own: &mut *own_pull,
+                    features: &mut *pulled,
+                    outputs: &mut output_pull[place],
+                };
+                error += self.heads.error(problem, pulls, &mut shared);
+            }
+            self.heads.pull_shared(features, pulled, &shared);
         }
         (error, transposed(&feature_pull, rows, rank), output_pull)
     }

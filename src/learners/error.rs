@@ -58,14 +58,16 @@ pub enum LearnerError {
     },
     /// The shots do not excite all features.
     #[error(
-        "the Gram matrix of the {rank} features is singular: its smallest pivot is {pivot:e} times \
-         the largest; give other or more shots, or a larger ridge"
+        "the Gram matrix of the {rank} features is singular: its smallest pivot is {pivot:e} times its \
+         largest number, but must be above {least:e} times; give other or more shots, or a larger ridge"
     )]
     SingularGram {
         /// Number of features.
         rank: usize,
-        /// Smallest pivot relative to the largest.
+        /// Smallest pivot relative to the largest number of the matrix.
         pivot: f64,
+        /// What it must be above.
+        least: f64,
     },
     /// A number that is infinite or not a number.
     #[error("{name} must be finite numbers, but number {index} is {value}")]

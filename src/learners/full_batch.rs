@@ -141,12 +141,12 @@ impl FullBatch {
 
     /// The meta-parameters, with the contexts that were solved for.
     pub fn parameters(&self, learner: &dyn Learner) -> Result<Vec<f64>, LearnerError> {
-        let HostRows { x, y, groups, rows } = &self.problem.orders[0];
+        let HostRows { x, y, groups, .. } = &self.problem.orders[0];
         let mut parameters = self.search.x().to_vec();
-        let blocks: Vec<&[f64]> = x.chunks_exact(x.len() / groups).collect();
-        for (task, targets) in y.chunks_exact(*rows).enumerate() {
-            let inputs = blocks[task % groups];
-            learner.project(&mut parameters, task, Shots { inputs, targets })?;
+        let blocks = x.chunks_exact(x.len() / groups);
+        let blocks = blocks.zip(y.chunks_exact(y.len() / groups));
+        for (first_task, (inputs, targets)) in blocks.enumerate() {
+            learner.project(&mut parameters, first_task, Shots { inputs, targets })?;
         }
         Ok(parameters)
     }
@@ -187,9 +187,16 @@ impl Problem {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
     use crate::{
-        learners::{Settings, Shape, learner},
+        learners::{
+            Settings, Shape,
+            heads::ROWS_IN_GRAMS,
+            learner,
+            net::{ROWS_IN_NETS, TIME_IN_NETS},
+        },
         random::generator,
     };
 
@@ -284,5 +291,99 @@ mod tests {
         let mut search = search("camel", none);
         let moved = (0..10).map(|_| search.step()).find(|moved| !moved.on);
         assert!(moved.is_some_and(|moved| moved.to_all_rows), "{moved:?}");
+    }
+
+    /// A loss on a grid that so many tasks share.
+    fn on_a_grid(settings: &Settings, tasks: usize, rows: usize) -> (Problem, Vec<f64>) {
+        let shape = Shape { inputs: 2, tasks };
+        let learner = learner(settings, shape).unwrap();
+        let wave = |count: usize| (0..count).map(|i| (1.7 * i as f64).sin()).collect();
+        let data = HostRows {
+            x: wave(rows * 2),
+            y: wave(tasks * rows),
+            groups: 1,
+            rows,
+        };
+        let start = learner.initial_parameters(&mut generator(1, 0));
+        let both_ways = learner.trained_context(&start, 0).is_none();
+        let loss = learner.projected().unwrap();
+        (Problem::new(loss, data, both_ways), start)
+    }
+
+    /// Rows that nets, products of features and pulls at these go over in an evaluation on a grid that so
+    /// many tasks share.
+    fn rows_of_an_evaluation(settings: &Settings, tasks: usize, rows: usize) -> [usize; 2] {
+        let (mut problem, at) = on_a_grid(settings, tasks, rows);
+        ROWS_IN_NETS.set(0);
+        ROWS_IN_GRAMS.set(0);
+        problem.evaluate(&at, &mut vec![0.0; at.len()]);
+        [ROWS_IN_NETS.get(), ROWS_IN_GRAMS.get()]
+    }
+
+    #[test]
+    fn what_a_shared_grid_gives_whatever_the_targets_is_computed_once_for_all_tasks() {
+        let rows = 50;
+        for method in ["camel", "anil", "r2d2"] {
+            let settings = Settings::new("charges-quadrupole", method).unwrap();
+            let rank = settings.rank;
+            let one_triangle = rank * (rank + 1) / 2;
+            // Forward and back; the others adapt to each half once, and pull at its features.
+            let expected = match method {
+                "camel" => [2 * rows, one_triangle * rows],
+                _ => [4 * rows, (one_triangle + rank * rank) * rows],
+            };
+            for tasks in [5, 40] {
+                let found = rows_of_an_evaluation(&settings, tasks, rows);
+                assert_eq!(found, expected, "{method}, {tasks} tasks");
+            }
+        }
+    }
+
+    #[test]
+    fn contexts_on_a_shared_grid_are_solved_for_at_once_and_are_those_of_the_single_tasks() {
+        let settings = Settings::new("capacitor", "camel").unwrap();
+        let (rows, tasks) = (50, 7);
+        let (problem, start) = on_a_grid(&settings, tasks, rows);
+        let learner = learner(&settings, Shape { inputs: 2, tasks }).unwrap();
+        let HostRows { x, y, .. } = &problem.orders[0];
+        let mut single = start.clone();
+        for (task, targets) in y.chunks_exact(rows).enumerate() {
+            let rows = Shots { inputs: x, targets };
+            learner.project(&mut single, task, rows).unwrap();
+        }
+        let search = Lbfgs::new(start, MEMORY, &mut |_, _| 0.0);
+        let search = FullBatch {
+            problem,
+            draft: None,
+            search,
+        };
+        ROWS_IN_NETS.set(0);
+        assert_eq!(search.parameters(&*learner).unwrap(), single);
+        // Features and bias.
+        assert_eq!(ROWS_IN_NETS.get(), 2 * rows);
+    }
+
+    #[test]
+    #[ignore = "a benchmark: cargo test --release --lib speed_of_an_evaluation -- --ignored --nocapture"]
+    fn speed_of_an_evaluation_on_a_grid_that_all_tasks_share() {
+        for (system, rows) in [("charges-dipole", 400), ("capacitor", 1_000)] {
+            for method in ["camel", "anil", "r2d2"] {
+                for tasks in [10, 125] {
+                    let settings = Settings::new(system, method).unwrap();
+                    let (mut problem, at) = on_a_grid(&settings, tasks, rows);
+                    let mut gradient = vec![0.0; at.len()];
+                    let times = (0..30).map(|_| {
+                        TIME_IN_NETS.set(Duration::ZERO);
+                        let begun = Instant::now();
+                        problem.evaluate(&at, &mut gradient);
+                        [begun.elapsed(), begun.elapsed() - TIME_IN_NETS.get()]
+                    });
+                    let [all, outside] = times.min().unwrap().map(|time| 1e3 * time.as_secs_f64());
+                    println!(
+                        "{method}, the grid of {system}, {tasks} tasks: {all:.3} ms an evaluation, {outside:.3} ms of it outside of the nets"
+                    );
+                }
+            }
+        }
     }
 }

@@ -12,6 +12,21 @@ use super::{
 /// Sums that run side by side, [`Scalar::Eight`].
 const LANES: usize = 8;
 
+#[cfg(test)]
+thread_local! {
+    /// Rows that this thread has gone over for products of two features, or for pulls at them.
+    pub static ROWS_IN_GRAMS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Features of the rows of a task, or of all tasks on the same inputs.
+#[derive(Clone, Copy, Debug)]
+pub struct Features<'a, T> {
+    /// `[r, N]`.
+    pub values: &'a [T],
+    /// Rows N.
+    pub rows: usize,
+}
+
 /// What a rule sees of one task.
 #[derive(Clone, Copy, Debug)]
 pub struct Problem<'a, T> {
@@ -21,8 +36,8 @@ pub struct Problem<'a, T> {
     pub tasks: usize,
     /// The meta-parameters after those of the nets.
     pub own: &'a [T],
-    /// Features `[r, N]`.
-    pub features: &'a [T],
+    /// Features of its rows.
+    pub features: Features<'a, T>,
     /// Targets without the bias `[N]`.
     pub targets: &'a [T],
 }
@@ -32,7 +47,7 @@ pub struct Problem<'a, T> {
 pub struct Pulls<'a, T> {
     /// Like [`Problem::own`]; added to.
     pub own: &'a mut [T],
-    /// Like [`Problem::features`]; added to.
+    /// Like [`Features::values`]; added to.
     pub features: &'a mut [T],
     /// Derivative by the outputs `[N]`; written.
     pub outputs: &'a mut [T],
@@ -40,8 +55,96 @@ pub struct Pulls<'a, T> {
 
 /// Where the head of a task comes from.
 pub trait HeadRule: Debug + Send + Sync + 'static {
-    /// The task's part of the mean-square error over all tasks, and its derivatives.
-    fn error<T: Scalar>(&self, problem: Problem<T>, pulls: Pulls<T>) -> T;
+    /// What tasks on the same features share, and memory that they use one after the other.
+    type Shared: Default;
+
+    /// Computes what tasks on these features share.
+    fn share<T: Scalar>(&self, features: Features<T>, own: &[T], shared: &mut Self::Shared);
+
+    /// The task's part of the mean-square error over all tasks, and its derivatives, but for those that
+    /// [`HeadRule::pull_shared`] adds.
+    fn error<T: Scalar>(
+        &self,
+        problem: Problem<T>,
+        pulls: Pulls<T>,
+        shared: &mut Self::Shared,
+    ) -> T;
+
+    /// Adds the pulls at the features that what the tasks share causes.
+    fn pull_shared<T: Scalar>(
+        &self,
+        _features: Features<T>,
+        _pulled: &mut [T],
+        _shared: &Self::Shared,
+    ) {
+    }
+}
+
+/// A head, and the pull at it.
+#[derive(Debug, Default)]
+pub struct Head {
+    /// w.
+    pub weights: Vec<f64>,
+    /// The derivative by w.
+    pub pull: Vec<f64>,
+}
+
+impl Head {
+    /// Makes room for so many weights.
+    pub fn resize(&mut self, rank: usize) {
+        self.weights.resize(rank, 0.0);
+        self.pull.resize(rank, 0.0);
+    }
+}
+
+impl<'a, T: Scalar> Features<'a, T> {
+    /// Features of a row, r.
+    pub fn rank(&self) -> usize {
+        self.values.len() / self.rows
+    }
+
+    /// The first half of the rows, to adapt to, and the second half, to be judged by.
+    pub fn halves(&self) -> (Range<usize>, Range<usize>) {
+        halves(self.rows)
+    }
+
+    fn columns(&self, range: Range<usize>) -> impl Iterator<Item = &'a [T]> + use<'a, T> {
+        let columns = self.values.chunks_exact(self.rows);
+        columns.map(move |column| &column[range.clone()])
+    }
+
+    /// Writes `G = VᵀV/n` of the rows `range`, in double precision.
+    pub fn gram_into(&self, range: Range<usize>, gram: &mut [f64]) {
+        let (rank, scale) = (self.rank(), 1.0 / range.len() as f64);
+        for (k, column) in self.columns(range.clone()).enumerate() {
+            for (l, other) in self.columns(range.clone()).take(k + 1).enumerate() {
+                #[cfg(test)]
+                count(range.len());
+                let product = scale * dot(column, other).to_f64();
+                gram[k * rank + l] = product;
+                gram[l * rank + k] = product;
+            }
+        }
+    }
+
+    /// Adds the pulls at the features of the rows `range` that pulls at their Gram matrix cause.
+    pub fn pull_gram(&self, by: &[f64], range: Range<usize>, pulled: &mut [T]) {
+        let (rank, scale) = (self.rank(), 1.0 / range.len() as f64);
+        for (k, pull) in pulled.chunks_exact_mut(self.rows).enumerate() {
+            let pull = &mut pull[range.clone()];
+            for (l, other) in self.columns(range.clone()).enumerate() {
+                #[cfg(test)]
+                count(range.len());
+                let both = by[k * rank + l] + by[l * rank + k];
+                add_scaled(pull, T::from_f64(scale * both), other);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+fn count(rows: usize) {
+    ROWS_IN_GRAMS.set(ROWS_IN_GRAMS.get() + rows);
 }
 
 impl<T: Scalar> Problem<'_, T> {
@@ -50,61 +153,42 @@ impl<T: Scalar> Problem<'_, T> {
         self.targets.len()
     }
 
-    /// The first half of the rows, to adapt to, and the second half, to be judged by.
-    pub fn halves(&self) -> (Range<usize>, Range<usize>) {
-        halves(self.rows())
-    }
-
-    fn columns(&self, range: Range<usize>) -> impl Iterator<Item = &[T]> {
-        let columns = self.features.chunks_exact(self.rows());
-        columns.map(move |column| &column[range.clone()])
-    }
-
     /// The error of a head on the rows `range`, its pulls at features and outputs there, and that at the
     /// head itself.
-    pub fn judge(
-        &self,
-        head: &[T],
-        range: Range<usize>,
-        pulls: &mut Pulls<T>,
-        head_pull: &mut [T],
-    ) -> T {
+    pub fn judge(&self, head: &mut Head, range: Range<usize>, pulls: &mut Pulls<T>) -> T {
         let weight = 1.0 / (self.tasks * range.len()) as f64;
         let twice = T::from_f64(2.0 * weight);
-        let squares = match head.len() {
-            1 => self.judge_small::<1>(head, range, twice, pulls, head_pull),
-            2 => self.judge_small::<2>(head, range, twice, pulls, head_pull),
-            3 => self.judge_small::<3>(head, range, twice, pulls, head_pull),
-            4 => self.judge_small::<4>(head, range, twice, pulls, head_pull),
-            _ => self.judge_any(head, range, twice, pulls, head_pull),
+        let squares = match head.weights.len() {
+            1 => self.judge_small::<1>(head, range, twice, pulls),
+            2 => self.judge_small::<2>(head, range, twice, pulls),
+            3 => self.judge_small::<3>(head, range, twice, pulls),
+            4 => self.judge_small::<4>(head, range, twice, pulls),
+            _ => self.judge_any(head, range, twice, pulls),
         };
         squares * T::from_f64(weight)
     }
 
     /// Column by column.
-    fn judge_any(
-        &self,
-        head: &[T],
-        range: Range<usize>,
-        twice: T,
-        pulls: &mut Pulls<T>,
-        head_pull: &mut [T],
-    ) -> T {
+    fn judge_any(&self, head: &mut Head, range: Range<usize>, twice: T, pulls: &mut Pulls<T>) -> T {
         let residuals = &mut pulls.outputs[range.clone()];
         for (e, y) in residuals.iter_mut().zip(&self.targets[range.clone()]) {
             *e = -*y;
         }
-        for (w, column) in head.iter().zip(self.columns(range.clone())) {
-            add_scaled(residuals, *w, column);
+        for (w, column) in head
+            .weights
+            .iter()
+            .zip(self.features.columns(range.clone()))
+        {
+            add_scaled(residuals, T::from_f64(*w), column);
         }
         let squares = dot(residuals, residuals);
         residuals.iter_mut().for_each(|e| *e = *e * twice);
-        let columns = self.columns(range.clone());
+        let columns = self.features.columns(range.clone());
         let pulled = pulls.features.chunks_exact_mut(self.rows());
-        for ((w, head_pull), (column, pull)) in head.iter().zip(head_pull).zip(columns.zip(pulled))
-        {
-            *head_pull = dot(residuals, column);
-            add_scaled(&mut pull[range.clone()], *w, residuals);
+        let head = head.weights.iter().zip(&mut head.pull);
+        for ((w, head_pull), (column, pull)) in head.zip(columns.zip(pulled)) {
+            *head_pull = dot(residuals, column).to_f64();
+            add_scaled(&mut pull[range.clone()], T::from_f64(*w), residuals);
         }
         squares
     }
@@ -112,19 +196,18 @@ impl<T: Scalar> Problem<'_, T> {
     /// The same for few weights, block of rows by block of rows, so that each number is read once.
     fn judge_small<const R: usize>(
         &self,
-        head: &[T],
+        head: &mut Head,
         range: Range<usize>,
         twice: T,
         pulls: &mut Pulls<T>,
-        head_pull: &mut [T],
     ) -> T {
         let rows = self.rows();
         let mut pulled = pulls.features.chunks_exact_mut(rows);
         let mut block = Blocks::<T, R> {
-            head: std::array::from_fn(|k| head[k]),
+            head: std::array::from_fn(|k| T::from_f64(head.weights[k])),
             twice,
             targets: self.targets,
-            columns: std::array::from_fn(|k| &self.features[k * rows..][..rows]),
+            columns: std::array::from_fn(|k| &self.features.values[k * rows..][..rows]),
             pulled: std::array::from_fn(|_| pulled.next().unwrap_or_default()),
             outputs: pulls.outputs,
             squares: T::Eight::of(T::ZERO),
@@ -138,42 +221,32 @@ impl<T: Scalar> Problem<'_, T> {
         if rest > 0 {
             block.judge(whole, rest);
         }
-        for (pull, sum) in head_pull.iter_mut().zip(block.sums) {
-            *pull = total::<T>(sum);
+        for (pull, sum) in head.pull.iter_mut().zip(block.sums) {
+            *pull = total::<T>(sum).to_f64();
         }
         total::<T>(block.squares)
     }
 
-    /// `G = VᵀV/n` and `b = Vᵀy/n` of the rows `range`, in double precision.
-    pub fn moments(&self, range: Range<usize>) -> Moments {
+    /// Writes `b = Vᵀy/n` of the rows `range`, in double precision.
+    pub fn vector_into(&self, range: Range<usize>, vector: &mut [f64]) {
         let scale = 1.0 / range.len() as f64;
         let targets = &self.targets[range.clone()];
-        let product = |a: &[T], b: &[T]| scale * dot(a, b).to_f64();
-        let columns = || self.columns(range.clone());
-        Moments {
-            gram: columns()
-                .flat_map(|a| columns().map(move |b| product(a, b)))
-                .collect(),
-            vector: columns().map(|a| product(a, targets)).collect(),
+        for (product, column) in vector.iter_mut().zip(self.features.columns(range)) {
+            *product = scale * dot(column, targets).to_f64();
         }
     }
 
-    /// Adds the pulls at the rows `range` that pulls at their moments cause.
-    pub fn pull_moments(&self, by: &Moments, range: Range<usize>, pulls: &mut Pulls<T>) {
-        let (rank, scale) = (by.vector.len(), 1.0 / range.len() as f64);
+    /// Adds the pulls at the rows `range` that pulls at their b cause, and writes those at their outputs.
+    pub fn pull_vector(&self, by: &[f64], range: Range<usize>, pulls: &mut Pulls<T>) {
+        let scale = 1.0 / range.len() as f64;
         let outputs = &mut pulls.outputs[range.clone()];
         outputs.fill(T::ZERO);
         let targets = &self.targets[range.clone()];
+        let columns = self.features.columns(range.clone());
         let pulled = pulls.features.chunks_exact_mut(self.rows());
-        for (k, (column, pull)) in self.columns(range.clone()).zip(pulled).enumerate() {
-            let pull = &mut pull[range.clone()];
-            let by_vector = scale * by.vector[k];
-            add_scaled(pull, T::from_f64(by_vector), targets);
-            add_scaled(outputs, T::from_f64(-by_vector), column);
-            for (l, other) in self.columns(range.clone()).enumerate() {
-                let both = by.gram[k * rank + l] + by.gram[l * rank + k];
-                add_scaled(pull, T::from_f64(scale * both), other);
-            }
+        for (by, (column, pull)) in by.iter().zip(columns.zip(pulled)) {
+            add_scaled(&mut pull[range.clone()], T::from_f64(scale * by), targets);
+            add_scaled(outputs, T::from_f64(-(scale * by)), column);
         }
     }
 }
@@ -213,41 +286,6 @@ impl<T: Scalar, const R: usize> Blocks<'_, T, R> {
         }
         store::<T>(self.outputs, residuals, at, count);
     }
-}
-
-/// `G = VᵀV/n`, row after row, and `b = Vᵀy/n`; or pulls at them.
-#[derive(Clone, Debug)]
-pub struct Moments {
-    /// G.
-    pub gram: Vec<f64>,
-    /// b.
-    pub vector: Vec<f64>,
-}
-
-impl Moments {
-    /// Zeros of the same size.
-    pub fn zeros(rank: usize) -> Self {
-        Self {
-            gram: vec![0.0; rank * rank],
-            vector: vec![0.0; rank],
-        }
-    }
-
-    /// `G w`.
-    pub fn times(&self, w: &[f64]) -> impl Iterator<Item = f64> {
-        let rows = self.gram.chunks_exact(w.len());
-        rows.map(move |row| row.iter().zip(w).map(|(g, w)| g * w).sum())
-    }
-}
-
-/// Single numbers as doubles.
-pub fn doubles<T: Scalar>(values: &[T]) -> Vec<f64> {
-    values.iter().map(|value| value.to_f64()).collect()
-}
-
-/// Doubles as single numbers.
-pub fn rounded<T: Scalar>(values: &[f64]) -> Vec<T> {
-    values.iter().map(|value| T::from_f64(*value)).collect()
 }
 
 /// `to += scale · from`.

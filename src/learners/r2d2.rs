@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVectorView, DVectorViewMut, Dyn, LU};
 use rand_chacha::ChaCha8Rng;
 
 use super::{
@@ -16,9 +16,9 @@ use super::{
     Workspace,
     backbone::apply_heads,
     direct::{AffineLoss, Direct},
-    heads::{HeadRule, Moments, Problem, Pulls, doubles, rounded},
+    heads::{Features, Head, HeadRule, Problem, Pulls},
     net::Scalar,
-    ridge,
+    ridge::Regression,
 };
 
 /// R2-D2.
@@ -110,31 +110,72 @@ fn inverse(a: Tensor<3>) -> Tensor<3> {
 #[derive(Debug)]
 struct Solved;
 
+/// The factors of A, memory for a head, and the sum of the tasks' pulls at A.
+#[derive(Debug, Default)]
+struct Factored {
+    factors: Option<LU<f64, Dyn, Dyn>>,
+    ridge: f64,
+    head: Head,
+    by_gram: Vec<f64>,
+}
+
+impl Factored {
+    /// Puts A⁻¹b in the place of b.
+    fn solve(factors: &Option<LU<f64, Dyn, Dyn>>, b: &mut [f64]) {
+        let rank = b.len();
+        let mut view = DVectorViewMut::from_slice(b, rank);
+        if !factors.as_ref().is_some_and(|lu| lu.solve_mut(&mut view)) {
+            b.fill(f64::NAN);
+        }
+    }
+}
+
 impl HeadRule for Solved {
-    fn error<T: Scalar>(&self, problem: Problem<T>, mut pulls: Pulls<T>) -> T {
-        let (support, query) = problem.halves();
-        let Moments { gram, vector } = problem.moments(support.clone());
-        let (rank, ridge) = (vector.len(), problem.own[0].to_f64().exp());
-        let matrix = DMatrix::from_vec(rank, rank, gram) + DMatrix::identity(rank, rank) * ridge;
-        let matrix = matrix.lu();
-        let solve = |b: DVector<f64>| {
-            let solution = matrix.solve(&b);
-            solution.unwrap_or_else(|| DVector::repeat(rank, f64::NAN))
-        };
-        let head = solve(DVector::from_vec(vector));
-        let mut head_pull = vec![T::ZERO; rank];
-        let rounded_head = rounded(head.as_slice());
-        let error = problem.judge(&rounded_head, query, &mut pulls, &mut head_pull);
+    type Shared = Factored;
+
+    fn share<T: Scalar>(&self, features: Features<T>, own: &[T], shared: &mut Factored) {
+        let rank = features.rank();
+        let mut matrix = DMatrix::zeros(rank, rank);
+        features.gram_into(features.halves().0, matrix.as_mut_slice());
+        shared.ridge = own[0].to_f64().exp();
+        for k in 0..rank {
+            matrix[(k, k)] += shared.ridge;
+        }
+        shared.factors = Some(matrix.lu());
+        shared.head.resize(rank);
+        shared.by_gram.clear();
+        shared.by_gram.resize(rank * rank, 0.0);
+    }
+
+    fn error<T: Scalar>(
+        &self,
+        problem: Problem<T>,
+        mut pulls: Pulls<T>,
+        shared: &mut Factored,
+    ) -> T {
+        let (support, query) = problem.features.halves();
+        let Factored { factors, head, .. } = shared;
+        problem.vector_into(support.clone(), &mut head.weights);
+        Factored::solve(factors, &mut head.weights);
+        let error = problem.judge(head, query, &mut pulls);
 
         // ∂B = A⁻¹∂w, ∂A = −∂B wᵀ, ∂ρ = λ tr ∂A.
-        let by_vector = solve(DVector::from_vec(doubles(&head_pull)));
-        let by = Moments {
-            gram: (-&by_vector * head.transpose()).as_slice().to_vec(),
-            vector: by_vector.as_slice().to_vec(),
-        };
-        problem.pull_moments(&by, support, &mut pulls);
-        pulls.own[0] += T::from_f64(-ridge * by_vector.dot(&head));
+        let by_vector = &mut head.pull;
+        Factored::solve(factors, by_vector);
+        problem.pull_vector(by_vector, support, &mut pulls);
+        let rank = by_vector.len();
+        for (sums, by) in shared.by_gram.chunks_exact_mut(rank).zip(&*by_vector) {
+            for (sum, w) in sums.iter_mut().zip(&head.weights) {
+                *sum -= by * w;
+            }
+        }
+        let [by, w] = [&*by_vector, &head.weights].map(|v| DVectorView::from_slice(v, rank));
+        pulls.own[0] += T::from_f64(-shared.ridge * by.dot(&w));
         error
+    }
+
+    fn pull_shared<T: Scalar>(&self, features: Features<T>, pulled: &mut [T], shared: &Factored) {
+        features.pull_gram(&shared.by_gram, features.halves().0, pulled);
     }
 }
 
@@ -184,7 +225,8 @@ impl Learner for R2d2 {
         let (features, targets) = self.backbone.regression(parameters, shots);
         let ridge = parameters[self.backbone.weight_count()].exp() * targets.len() as f64;
         let prior = Prior::ridge(self.backbone.rank(), ridge);
-        ridge::solve(&features, &targets, &prior).map(Adapted::of_context)
+        let regression = Regression::new(&features, &prior)?;
+        Ok(Adapted::of_context(regression.solve(&targets)))
     }
 
     fn predict(

@@ -55,49 +55,102 @@ impl Prior {
     }
 }
 
-/// Solves for the weights of features in rows of `prior.mean.len()` numbers.
-pub(super) fn solve(
-    features: &[f64],
-    targets: &[f64],
-    prior: &Prior,
-) -> Result<Vec<f64>, LearnerError> {
-    let mut moment = &prior.precision * &prior.mean;
-    for (row, &y) in features.chunks_exact(moment.len()).zip(targets) {
-        for (moment, v) in moment.iter_mut().zip(row) {
-            *moment += v * y;
-        }
+/// The factor of `Λ + VᵀV`, which all targets on the same features share.
+#[derive(Debug)]
+pub(super) struct Regression<'a> {
+    /// Rows of r numbers.
+    features: &'a [f64],
+    /// `Λ w₀`.
+    start: DVector<f64>,
+    factor: Cholesky<f64, Dyn>,
+}
+
+impl<'a> Regression<'a> {
+    /// On features in rows of as many numbers as the prior has.
+    pub fn new(features: &'a [f64], prior: &Prior) -> Result<Self, LearnerError> {
+        Self::of_normal(normal_matrix(features, prior), features, prior)
     }
-    let cholesky = decompose(features, prior.precision.clone())?;
-    Ok(cholesky.solve(&moment).as_slice().to_vec())
+
+    /// The same where the features alone tell all weights apart, without a prior that hides it.
+    pub fn of_determined(features: &'a [f64], prior: &Prior) -> Result<Self, LearnerError> {
+        let normal = normal_matrix(features, prior);
+        decompose(&normal - &prior.precision)?;
+        Self::of_normal(normal, features, prior)
+    }
+
+    fn of_normal(
+        normal: DMatrix<f64>,
+        features: &'a [f64],
+        prior: &Prior,
+    ) -> Result<Self, LearnerError> {
+        Ok(Self {
+            features,
+            start: &prior.precision * &prior.mean,
+            factor: decompose(normal)?,
+        })
+    }
+
+    /// The weights that these targets ask for, one target a row.
+    pub fn solve(&self, targets: &[f64]) -> Vec<f64> {
+        let mut moment = self.start.clone();
+        for (row, &y) in self.features.chunks_exact(moment.len()).zip(targets) {
+            for (moment, v) in moment.iter_mut().zip(row) {
+                *moment += v * y;
+            }
+        }
+        self.factor.solve_mut(&mut moment);
+        moment.as_slice().to_vec()
+    }
 }
 
-/// Whether the shots alone tell all weights apart, without a ridge that hides it.
-pub(super) fn check_determined(features: &[f64], rank: usize) -> Result<(), LearnerError> {
-    decompose(features, DMatrix::zeros(rank, rank)).map(drop)
-}
-
-/// The Cholesky factor of `Λ + Σ_i v_i v_iᵀ`, if that is regular.
-fn decompose(
-    features: &[f64],
-    precision: DMatrix<f64>,
-) -> Result<Cholesky<f64, Dyn>, LearnerError> {
-    let (rank, mut gram) = (precision.nrows(), precision);
-    for row in features.chunks_exact(rank) {
+/// `Λ + Σ_i v_i v_iᵀ`.
+fn normal_matrix(features: &[f64], prior: &Prior) -> DMatrix<f64> {
+    let mut normal = prior.precision.clone();
+    for row in features.chunks_exact(normal.nrows()) {
         for (i, &v) in row.iter().enumerate() {
             for (j, &other) in row[..=i].iter().enumerate() {
-                gram[(i, j)] += v * other;
+                normal[(i, j)] += v * other;
             }
         }
     }
-    gram.fill_upper_triangle_with_lower_triangle();
-    let largest = gram.diagonal().max();
-    let singular = |pivot| LearnerError::SingularGram { rank, pivot };
-    let cholesky = Cholesky::new(gram).ok_or_else(|| singular(0.0))?;
+    normal.fill_upper_triangle_with_lower_triangle();
+    normal
+}
+
+/// The Cholesky factor of a matrix that is regular.
+fn decompose(matrix: DMatrix<f64>) -> Result<Cholesky<f64, Dyn>, LearnerError> {
+    let (rank, largest) = (matrix.nrows(), matrix.diagonal().max());
+    let singular = |pivot: f64| LearnerError::SingularGram {
+        rank,
+        pivot: if largest == 0.0 { 0.0 } else { pivot / largest },
+        least: LEAST_PIVOT,
+    };
+    let cholesky = Cholesky::new(matrix.clone()).ok_or_else(|| singular(smallest_pivot(matrix)))?;
     let smallest = cholesky.l_dirty().diagonal().map(|l| l * l).min();
     if smallest.is_nan() || smallest <= LEAST_PIVOT * largest {
-        return Err(singular(smallest / largest));
+        return Err(singular(smallest));
     }
     Ok(cholesky)
+}
+
+/// The smallest pivot of an elimination without exchange of rows, which ends at one that is not positive.
+fn smallest_pivot(mut matrix: DMatrix<f64>) -> f64 {
+    let mut smallest = f64::INFINITY;
+    for k in 0..matrix.nrows() {
+        let pivot = matrix[(k, k)];
+        smallest = smallest.min(pivot);
+        if pivot.is_nan() || pivot <= 0.0 {
+            return pivot;
+        }
+        for i in k + 1..matrix.nrows() {
+            let factor = matrix[(i, k)] / pivot;
+            for j in k + 1..=i {
+                let change = factor * matrix[(j, k)];
+                matrix[(i, j)] -= change;
+            }
+        }
+    }
+    smallest
 }
 
 #[cfg(test)]
@@ -105,6 +158,10 @@ mod tests {
     use super::*;
 
     const FEATURES: [f64; 8] = [1.0, 0.5, 0.0, 1.0, 2.0, -1.0, 1.0, 1.0];
+
+    fn solve(features: &[f64], targets: &[f64], prior: &Prior) -> Result<Vec<f64>, LearnerError> {
+        Ok(Regression::new(features, prior)?.solve(targets))
+    }
 
     #[test]
     fn exact_data_give_the_exact_weights() {
@@ -137,7 +194,34 @@ mod tests {
         let features = [1.0, 2.0, 2.0, 4.0, -1.0, -2.0];
         let error = solve(&features, &[1.0; 3], &Prior::ridge(2, 0.0)).unwrap_err();
         assert!(matches!(error, LearnerError::SingularGram { rank: 2, .. }));
-        assert!(solve(&features, &[1.0; 3], &Prior::ridge(2, 1e-3)).is_ok());
+        let ridge = Prior::ridge(2, 1e-3);
+        assert!(solve(&features, &[1.0; 3], &ridge).is_ok());
+        assert!(Regression::of_determined(&features, &ridge).is_err());
+        assert!(Regression::of_determined(&FEATURES, &ridge).is_ok());
+    }
+
+    #[test]
+    fn a_singular_gram_matrix_is_named_with_its_pivot_and_the_least_that_is_allowed() {
+        let said = |second: f64| {
+            let features = [1.0, 0.0, 0.0, second];
+            let error = solve(&features, &[1.0; 2], &Prior::ridge(2, 0.0)).unwrap_err();
+            error.to_string()
+        };
+        let expected = |pivot: f64| {
+            format!(
+                "the Gram matrix of the 2 features is singular: its smallest pivot is {pivot:e} times its \
+                 largest number, but must be above 1e-14 times; give other or more shots, or a larger ridge"
+            )
+        };
+        assert_eq!(said(0.0), expected(0.0));
+        assert_eq!(said(2f64.powi(-26)), expected(2f64.powi(-52)));
+        // Rounding makes the last pivot negative.
+        let side = 1.0 + 1e-15;
+        let error = decompose(DMatrix::from_row_slice(2, 2, &[1.0, side, side, 1.0])).unwrap_err();
+        let LearnerError::SingularGram { pivot, least, .. } = error else {
+            panic!("{error}")
+        };
+        assert!(-least < pivot && pivot < 0.0, "{pivot:e}");
     }
 
     #[test]

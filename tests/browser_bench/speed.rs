@@ -4,14 +4,14 @@ use camel_lab::{
     engine::protocol::Event,
     experiments::{
         bench::{self, Measured, Plan},
-        bench_accuracy::PATIENCE,
+        bench_accuracy::{Accuracy, PATIENCE},
     },
     systems,
 };
 use wasm_bindgen_test::{console_log, wasm_bindgen_test};
 use web_time::Instant;
 
-use crate::support::Recorder;
+use crate::{accuracy::beside_theirs, support::Recorder};
 
 /// Shortest measurement [s].
 const SECONDS: f64 = 0.5;
@@ -120,19 +120,26 @@ fn say(device: &str, measured: &Measured) {
                 1e3 * last
             );
         }
-        Measured::Accuracy(found) => console_log!(
-            "{device}, {} {}: error {:.1e} ({}) {} after {:.2} s, {} steps: {:.1e}",
-            found.system,
-            found.method,
-            found.goal,
-            found.whose,
-            match found.seconds {
-                Some(_) => "reached",
-                None => "not reached",
-            },
-            found.spent,
-            found.steps,
-            found.error
-        ),
+        Measured::Accuracy(found) => say_accuracy(device, found),
     }
+}
+
+fn say_accuracy(device: &str, found: &Accuracy) {
+    let (reached, compared) = match found.seconds {
+        Some(seconds) => (
+            "reached",
+            beside_theirs(&found.system, &found.whose, seconds),
+        ),
+        None => ("not reached", String::new()),
+    };
+    console_log!(
+        "{device}, {} {}: error {:.1e} ({}) {reached} after {:.2} s, {} steps: {:.1e}{compared}",
+        found.system,
+        found.method,
+        found.goal,
+        found.whose,
+        found.spent,
+        found.steps,
+        found.error
+    );
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     engine::listener::Listener,
-    experiments::record::Printed,
+    experiments::{record::Printed, tuning::Tried},
     learners::{METHODS, method},
 };
 
@@ -40,6 +40,24 @@ fn goals_are_what_the_paper_prints() {
             _ if whose == PRINTED => assert_eq!(lowest(method), Some(goal), "{method}"),
             _ => assert_eq!(method, "camel"),
         }
+    }
+}
+
+#[test]
+fn no_setting_was_tried_with_the_seed_that_is_measured() {
+    let text = include_str!("../../../public/results/tuning.json");
+    let tried: Vec<Tried> = serde_json::from_str(text).unwrap();
+    for method in METHODS.iter().filter(|method| !method.zero_shot) {
+        let seeds: Vec<u64> = tried
+            .iter()
+            .filter(|tried| tried.method == method.name)
+            .map(|tried| tried.seed)
+            .collect();
+        assert!(
+            !seeds.is_empty() && !seeds.contains(&SEED),
+            "{}",
+            method.name
+        );
     }
 }
 

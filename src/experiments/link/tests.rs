@@ -41,7 +41,7 @@ fn random_spec(rng: &mut impl rand::Rng) -> Spec {
         let mut inside = || [0, 1].map(|k| rng.random_range(low[k]..=high[k]));
         draft.points = (0..3).map(|_| inside()).collect();
     }
-    if let Err(SpecError::Rank { tasks, .. }) = draft.check_rank() {
+    if let Err(SpecError::Rank { tasks, .. }) = draft.check_tasks() {
         draft.rank = tasks;
     }
     draft.shots = draft.shots.max(draft.rank);

@@ -51,6 +51,18 @@ pub enum SpecError {
         /// The rank.
         rank: usize,
     },
+    /// Fewer measured points than the method can adapt from.
+    #[error(
+        "the number of points must be at least {needed} for CAMEL with rank {rank}, but is {given}"
+    )]
+    FewPoints {
+        /// Given number.
+        given: usize,
+        /// Fewest allowed.
+        needed: usize,
+        /// The rank.
+        rank: usize,
+    },
     /// A longer task vector than training tasks can tell apart.
     #[error(
         "rank must be at most {tasks}, the number of training tasks of {system}, but is {rank}"

@@ -87,6 +87,34 @@ fn too_few_shots_and_too_small_a_batch_are_named_before_anything_is_trained() {
 }
 
 #[test]
+fn too_few_placed_points_are_named_before_anything_is_trained() {
+    let placed = |method: &str, count: usize| Draft {
+        rank: 3,
+        points: vec![[0.5, 0.5]; count],
+        ..Draft::recommended("charges-pair", method).unwrap()
+    };
+    for method in ["camel", "phi-camel"] {
+        let said = placed(method, 2).check_rank().unwrap_err().to_string();
+        assert_eq!(
+            said,
+            "the number of points must be at least 3 for CAMEL with rank 3, but is 2"
+        );
+        // None are random points, as many as there are shots.
+        for enough in [0, 3] {
+            assert_eq!(placed(method, enough).check_rank(), Ok(()));
+        }
+        // While they are placed, the experiment can be written into a link.
+        assert!(placed(method, 2).check().is_ok());
+    }
+    assert_eq!(placed("anil", 1).check_rank(), Ok(()));
+    let with_prior = Draft {
+        points: vec![[0.5, 0.5]],
+        ..Draft::recommended("charges-dipole", "camel").unwrap()
+    };
+    assert_eq!(with_prior.check_rank(), Ok(()));
+}
+
+#[test]
 fn a_rank_above_the_number_of_training_tasks_is_named() {
     for method in ["camel", "phi-camel"] {
         let tasks = systems::by_name("cartpole")
