@@ -141,7 +141,7 @@ async fn growth(method: &str, way: &Way) -> u64 {
 
 async fn train(trainer: &mut Trainer, steps: usize) {
     for step in 1..=steps {
-        trainer.step().unwrap();
+        trainer.step().await.unwrap();
         if step % 50 == 0 {
             trainer.loss().await.unwrap();
         }
