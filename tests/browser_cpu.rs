@@ -157,7 +157,7 @@ async fn growth(method: &str, way: &Way) -> Growth {
 
 async fn train(trainer: &mut Trainer, steps: usize) {
     for step in 1..=steps {
-        trainer.step().unwrap();
+        trainer.step().await.unwrap();
         if step % 50 == 0 {
             trainer.loss().await.unwrap();
         }

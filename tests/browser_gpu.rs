@@ -68,7 +68,7 @@ async fn trained(settings: &Settings, tasks: &[Task], device: &Device) -> Traine
     let before = trainer.snapshot().await.unwrap();
     let gradient = trainer.gradient().await.unwrap();
     for _ in 0..3 {
-        trainer.step().unwrap();
+        trainer.step().await.unwrap();
     }
     let parameters = trainer.finish().await.unwrap().parameters().to_vec();
     let moves = parameters.iter().zip(before.parameters());
@@ -183,7 +183,7 @@ async fn thirty_steps_of_every_learner_leave_the_allocations_of_the_device_flat(
         let mut usages = Vec::new();
         for _ in 0..4 {
             for _ in 0..10 {
-                trainer.step().unwrap();
+                trainer.step().await.unwrap();
             }
             trainer.loss().await.unwrap();
             // The device keeps the arguments of the last 512 kernels; they are not ours.

@@ -306,7 +306,11 @@ fn what_camel_has_reached_it_keeps() {
 }
 
 /// All figures that are worse than the paper's.
-const WORSE: [(&str, &str, usize); 2] = [("charges-dipole", "camel", 3), ("capacitor", "r2d2", 40)];
+const WORSE: [(&str, &str, usize); 3] = [
+    ("charges-dipole", "camel", 3),
+    ("capacitor", "r2d2", 40),
+    ("capacitor-eps", "coda", 3),
+];
 
 #[test]
 fn every_figure_that_is_worse_than_the_papers_is_said_with_its_reason() {
@@ -419,10 +423,10 @@ fn every_figure_has_its_curves_and_they_go_through_the_table() {
     }
 }
 
-/// `camel tune` has tried as much for every method, and nothing that plays no part: L-BFGS has neither
-/// learning rate nor weight decay. What was found better moves the candidates of today.
+/// Nothing was tried that plays no part: L-BFGS has neither learning rate nor weight decay. What was found
+/// better moves the candidates of today. How long a change was trained is not compared.
 #[test]
-fn every_method_was_tuned_with_the_same_effort() {
+fn of_every_method_as_many_changes_were_tried_as_there_are_candidates() {
     let tried: Vec<Tried> = read("tuning");
     for system in systems::NAMES {
         for method in METHODS.iter().filter(|method| !method.zero_shot) {

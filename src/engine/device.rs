@@ -210,9 +210,9 @@ pub mod gpu {
         };
         let mut trainer = Trainer::new(&settings, &[task(1.0), task(2.0), task(3.0)], 0, device)?;
         let gradient = trainer.gradient().await?;
-        trainer.step()?;
+        trainer.step().await?;
         let loss = vec![trainer.loss().await?];
-        trainer.step()?;
+        trainer.step().await?;
         let model = trainer.finish().await?;
         let adapted = model.with_context(&[1.0, -1.0])?;
         let predicted = model.predict(&adapted, &inputs)?;

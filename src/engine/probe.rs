@@ -103,7 +103,7 @@ pub async fn measure(
 async fn seconds(trainer: &mut Trainer, steps: usize, host: &impl Host) -> Result<f64, Stop> {
     let mut pace = Pace::new(0);
     for _ in 0..steps {
-        trainer.step()?;
+        trainer.step().await?;
         if pace.slice_is_over() {
             breathe(host).await?;
         }

@@ -239,7 +239,7 @@ impl Problem {
 /// Time of one training step, measured for `limit` seconds after two steps to warm up.
 async fn seconds_a_step(trainer: &mut Trainer, limit: f64, host: &impl Host) -> Result<f64, Stop> {
     for _ in 0..2 {
-        trainer.step()?;
+        trainer.step().await?;
     }
     trainer.loss().await?;
     breathe(host).await?;

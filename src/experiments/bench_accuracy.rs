@@ -165,14 +165,12 @@ impl Training {
     async fn go_on(&mut self, host: &impl Host) -> Result<(), Stop> {
         let next = self.parts + (self.parts / 10).max(1);
         while self.parts < next && !self.over {
-            self.made
-                .make(&mut self.trainer, self.part, self.limit, host)
-                .await?;
-            self.parts += 1;
-            match self.trainer.loss().await {
-                Err(LearnerError::Diverged { .. }) => self.over = true,
-                loss => drop(loss?),
+            let (trainer, part, limit) = (&mut self.trainer, self.part, self.limit);
+            match self.made.make(trainer, part, limit, host).await {
+                Err(Stop::Diverged(_)) => self.over = true,
+                made => made?,
             }
+            self.parts += 1;
             self.over |= self.trainer.finished() || self.made.seconds >= self.limit;
         }
         Ok(())

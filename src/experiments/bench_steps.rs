@@ -45,7 +45,7 @@ impl Bursts {
             let begun = Instant::now();
             for _ in 0..self.size.min(end - self.steps) {
                 if !trainer.finished() {
-                    trainer.step()?;
+                    trainer.step().await?;
                     self.steps += 1;
                 }
             }

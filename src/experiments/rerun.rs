@@ -91,7 +91,7 @@ async fn train(rerun: &Rerun, host: &impl Host) -> Result<(Arc<Model>, Made), St
     let (mut loss, mut told) = (f64::NAN, 0);
     while !trainer.finished() {
         for _ in 0..INTERVAL {
-            trainer.step()?;
+            trainer.step().await?;
             if pace.slice_is_over() {
                 breathe(host).await?;
             }

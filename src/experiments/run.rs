@@ -31,6 +31,8 @@ pub enum Stop {
     Cancelled,
     /// The device failed; another one may do.
     Device(String),
+    /// Training left the finite numbers, also with a smaller rate.
+    Diverged(String),
     /// Another engine may be faster, and why it is worth its download.
     TryWebgpu(String),
     /// Any other error, in words.
@@ -42,7 +44,9 @@ impl From<Stop> for Event {
         match stop {
             Stop::Cancelled => Self::Cancelled,
             Stop::TryWebgpu(why) => Self::TryWebgpu(why),
-            Stop::Device(message) | Stop::Failed(message) => Self::Failed(message),
+            Stop::Device(message) | Stop::Diverged(message) | Stop::Failed(message) => {
+                Self::Failed(message)
+            }
         }
     }
 }
@@ -53,6 +57,7 @@ impl<E: std::error::Error + 'static> From<E> for Stop {
         let any: &dyn std::error::Error = &error;
         match any.downcast_ref() {
             Some(LearnerError::Device(_)) => Self::Device(message),
+            Some(LearnerError::Diverged { .. }) => Self::Diverged(message),
             _ => Self::Failed(message),
         }
     }
@@ -200,7 +205,7 @@ async fn train(
     let every = settings.steps.div_ceil(CURVE);
     let (mut step, mut told) = (0, 0);
     while !trainer.finished() {
-        trainer.step()?;
+        trainer.step().await?;
         step += 1;
         if step % every == 0 || trainer.finished() {
             let loss = trainer.loss().await?;
@@ -208,13 +213,16 @@ async fn train(
             for notice in progress.news(&mut told) {
                 host.emit(Event::Note(notice.clone()));
             }
+            let begun_again = progress.step < step;
+            if begun_again {
+                pace.count_again();
+            }
             step = progress.step;
             if loss.is_finite() {
                 losses.push((step, loss));
             } else {
                 // Training that left the finite numbers begins again, and its curve with it.
                 losses.clear();
-                pace.count_again();
             }
         }
         if step % ENQUEUED == 0 {

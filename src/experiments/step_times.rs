@@ -46,14 +46,14 @@ pub fn step_times(system: &str, seconds: f64) -> Result<Vec<StepTime>, Evaluatio
 /// The median time of a step [s].
 fn median_step(settings: &Settings, data: &[Task], seconds: f64) -> Result<f64, EvaluationError> {
     let mut trainer = Trainer::new(settings, data, 0, &Device::flex())?;
-    trainer.step()?;
+    pollster::block_on(trainer.step())?;
     let (begun, mut steps) = (Instant::now(), Vec::new());
     // A training at its end makes no more steps, however often it is asked.
     while !trainer.finished()
         && (steps.len() < LEAST_STEPS || begun.elapsed().as_secs_f64() < seconds)
     {
         let step = Instant::now();
-        trainer.step()?;
+        pollster::block_on(trainer.step())?;
         steps.push(step.elapsed().as_secs_f64());
     }
     steps.sort_by(f64::total_cmp);

@@ -249,11 +249,11 @@ fn affordable_steps(
     seconds: f64,
 ) -> Result<usize, LearnerError> {
     let mut trainer = Trainer::new(settings, data, seed, &Device::flex())?;
-    trainer.step()?;
+    pollster::block_on(trainer.step())?;
     let begun = Instant::now();
     let whole = whole_seconds(&mut trainer, |trainer| {
         let step = Instant::now();
-        trainer.step()?;
+        pollster::block_on(trainer.step())?;
         let goes_on = begun.elapsed().as_secs_f64() < PROBE_SECONDS;
         Ok((step.elapsed().as_secs_f64(), goes_on))
     })?;
@@ -323,7 +323,7 @@ mod tests {
         let mut trainer = Trainer::new(&settings, &data, 2, &Device::flex()).unwrap();
         let mut steps = 0;
         let whole = whole_seconds(&mut trainer, |trainer| {
-            trainer.step()?;
+            pollster::block_on(trainer.step())?;
             steps += 1;
             Ok((0.25, steps < 20))
         });

@@ -2,11 +2,12 @@
 //!
 //! The meta-parameters π = (θ, Θ, ξ_1, …, ξ_T) hold a context ξ_t for every training task and a
 //! linear hypernetwork Θ that turns contexts into changes of all weights. The regulariser is
-//! `R(π) = a Σ_t ‖ξ_t‖₂² + b Σ_p ‖Θ_p‖₂`, with Θ_p the row of weight p, so that few weights depend on
-//! the context: squared ℓ2 norms of contexts, and an ℓ1 norm of row norms (a group lasso) of the
-//! hypernetwork. The ℓ2 version of the CoDA paper, b ‖Θ‖², is not offered. A new task is adapted to by
-//! minimising the error and the context's penalty over ξ with θ and Θ fixed, by a quasi-Newton method
-//! from the mean training context.
+//! `R(π) = (a Σ_t ‖ξ_t‖₂² + b Σ_p ‖Θ_p‖₂) / T`, with Θ_p the row of weight p, so that few weights depend
+//! on the context: squared ℓ2 norms of contexts, and an ℓ1 norm of row norms (a group lasso) of the
+//! hypernetwork. The ℓ2 version of the CoDA paper, b ‖Θ‖², is not offered. As the loss is a mean over
+//! the T tasks, it is a T-th of the authors' sum, and weighs a context against its task's error as
+//! adaptation does. A new task is adapted to by minimising the error and the context's penalty over ξ
+//! with θ and Θ fixed, by a quasi-Newton method from the mean training context.
 
 use std::sync::Arc;
 
@@ -72,10 +73,18 @@ impl Coda {
         (count, count * (1 + self.contexts))
     }
 
+    /// R(π) of Θᵀ `[k, P]` and ξ `[T, k]`.
     fn penalty(&self, hypernetwork: Tensor<2>, contexts: Tensor<2>) -> Tensor<1> {
         let rows = hypernetwork.square().sum_dim(0).add_scalar(NORM_FLOOR);
-        contexts.square().sum().mul_scalar(self.context_penalty)
-            + rows.sqrt().sum().mul_scalar(self.network_penalty)
+        let of_a_task = |penalty| penalty / self.tasks as f64;
+        contexts
+            .square()
+            .sum()
+            .mul_scalar(of_a_task(self.context_penalty))
+            + rows
+                .sqrt()
+                .sum()
+                .mul_scalar(of_a_task(self.network_penalty))
     }
 
     /// θ + Θξ on the host.

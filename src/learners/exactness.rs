@@ -353,6 +353,26 @@ fn adaptation_on_the_host_is_the_inner_loop_on_the_device() {
     }
 }
 
+/// The authors sum errors and penalties over tasks, where all losses here are means.
+#[test]
+fn the_loss_of_coda_is_that_of_its_authors_over_the_number_of_tasks() {
+    let settings = settings("coda");
+    let learner = build(&settings);
+    let parameters = parameters(&*learner);
+    let loss = learner.loss(tensor(&parameters), &batch(1));
+    let [found, error] = [loss.objective, loss.error].map(Tensor::into_scalar::<f64>);
+    let (network, contexts) = parameters.split_at(parameters.len() - TASKS * settings.rank);
+    let weights = network.len() / (1 + settings.rank);
+    let columns: Vec<&[f64]> = network[weights..].chunks_exact(weights).collect();
+    let row = |j: usize| columns.iter().map(|column| column[j].powi(2)).sum::<f64>();
+    let rows: f64 = (0..weights).map(|j| row(j).sqrt()).sum();
+    let tasks = TASKS as f64;
+    let sum = tasks * error
+        + settings.context_penalty * norm(contexts).powi(2)
+        + settings.network_penalty * rows;
+    assert!((tasks * found - sum).abs() < 1e-9 * sum, "{found} {sum}");
+}
+
 #[test]
 fn adapted_contexts_on_the_host_leave_no_gradient_on_the_device() {
     for method in methods(keeps_contexts) {
@@ -373,11 +393,6 @@ fn adapted_contexts_on_the_host_leave_no_gradient_on_the_device() {
             let at = start + t * learner.context_size();
             parameters[at..at + learner.context_size()].copy_from_slice(adapted.context());
         }
-        // CoDA's loss averages the errors over tasks, and penalises the contexts of all of them.
-        let learner = build(&Settings {
-            context_penalty: settings.context_penalty / TASKS as f64,
-            ..settings
-        });
         let gradient = gradient(&*learner, &parameters, &batch(1));
         let left = norm(&gradient[start..]) / norm(&gradient);
         assert!(left < 1e-6, "{method}: {left:e}");

@@ -1,8 +1,8 @@
 //! How it is learned: meta-learners after the paper's Table 1.
 //!
 //! A meta-learner has meta-parameters π, an adaptation rule w_t = A(π, D_t) and a model
-//! F(x; θ, w). It is trained on a device by minimising `L(π) = Σ_t ℓ(D_t; θ, A(π, D_t)) + R(π)`,
-//! for all tasks at once ([`Trainer`]). What comes out is a [`Model`] on the host, which adapts to
+//! F(x; θ, w). It is trained on a device by minimising `L(π) = 1/T Σ_t ℓ(D_t; θ, A(π, D_t)) + R(π)`,
+//! for all T tasks at once ([`Trainer`]). What comes out is a [`Model`] on the host, which adapts to
 //! the few shots of a new task, predicts, and gives the task's context for identification.
 //!
 //! A new learner is one file that implements [`Learner`] and one name in `register!`.

@@ -106,9 +106,9 @@ pub struct Settings {
     /// Noise of a standardised target in the prior that CAMEL takes from its training contexts; 0
     /// for a plain ridge.
     pub prior_noise: f64,
-    /// Penalty of the contexts (CoDA).
+    /// Penalty of a context beside the error of its task (CoDA).
     pub context_penalty: f64,
-    /// Penalty of the hypernetwork (CoDA).
+    /// Penalty of the hypernetwork beside the sum of all tasks' errors (CoDA).
     pub network_penalty: f64,
 }
 

@@ -1,7 +1,8 @@
 //! `π ← π − η ∇L(π)`: the paper's Algorithm 1, all tasks at once, on any device.
 //!
-//! A step only enqueues work; nothing is read back. The error is summed on the device and read when
-//! [`Trainer::loss`] is awaited, which is also when divergence and plateaus are noticed.
+//! A step only enqueues work. The error is summed on the device and read after every 500 steps, when the
+//! trainer itself looks for divergence and plateaus, and whenever somebody awaits [`Trainer::loss`]:
+//! whoever looks, and how often, changes nothing.
 //!
 //! With [`Optimiser::Lbfgs`] a step is one iteration on all rows, on the host ([`FullBatch`]).
 
@@ -35,6 +36,9 @@ const SPARING_GRID: usize = 1_000;
 const HELD_ROWS: f64 = 0.05;
 /// Blocks of neighbouring rows in which trajectories are held out.
 const HELD_BLOCKS: usize = 8;
+/// Steps after which the trainer judges their error. Divergence and plateaus are noticed then and at the
+/// end, so that this is part of the result.
+const JUDGED: usize = 500;
 /// Factor on the learning rate when training is restarted.
 const RESTART_FACTOR: f64 = 0.3;
 /// Part of the steps without improvement after which the rest of the schedule is shortened.
@@ -93,7 +97,9 @@ pub struct Trainer {
     pace: f64,
     /// Work of the steps so far, in usual steps.
     work: f64,
+    /// Errors since somebody read them, and since they were judged.
     errors: ErrorSum,
+    judged: ErrorSum,
     best: (f64, f64),
     restarted: bool,
     last_error: Option<f64>,
@@ -152,6 +158,7 @@ impl Trainer {
             direct: learner.direct().filter(|_| is_fused(&parameters)),
             full_batch,
             errors: ErrorSum::new(place),
+            judged: ErrorSum::new(place),
             rate: settings.learning_rate,
             pace: 1.0 / settings.steps as f64,
             settings,
@@ -178,8 +185,9 @@ impl Trainer {
         self.done >= 1.0
     }
 
-    /// Enqueues one step; does nothing once finished.
-    pub fn step(&mut self) -> Result<(), LearnerError> {
+    /// Enqueues one step, and waits for the device where the error is to be judged; does nothing once
+    /// finished.
+    pub async fn step(&mut self) -> Result<(), LearnerError> {
         if self.finished() {
             return Ok(());
         }
@@ -194,6 +202,9 @@ impl Trainer {
         if self.done > 1.0 - 0.5 * self.pace {
             self.done = 1.0;
         }
+        if self.finished() || self.step.is_multiple_of(JUDGED) {
+            self.judge().await?;
+        }
         Ok(())
     }
 
@@ -202,8 +213,13 @@ impl Trainer {
         let rate = self.rate();
         self.parameters
             .inplace(|parameters| self.adam.step(parameters, gradient, rate));
-        self.errors.add(error);
+        self.add_error(error);
         Ok(())
+    }
+
+    fn add_error(&mut self, error: Tensor<1>) {
+        self.errors.add(error.clone());
+        self.judged.add(error);
     }
 
     /// The gradient `[P]` of the meta-loss of the next batch, and its error `[1]`.
@@ -222,7 +238,7 @@ impl Trainer {
         read(gradient.to_data_async().await)
     }
 
-    /// Waits until the device has done the steps so far. Changes nothing, unlike [`Trainer::loss`].
+    /// Waits until the device has done the steps so far.
     pub async fn settle(&self) -> Result<(), LearnerError> {
         self.errors.read().await.map(drop)
     }
@@ -236,6 +252,7 @@ impl Trainer {
         if moved.to_all_rows {
             // Errors of other rows do not compare.
             self.errors = ErrorSum::new(place);
+            self.judged = ErrorSum::new(place);
             self.best = (f64::INFINITY, self.done);
             self.notices.push(format!(
                 "from step {} on, training goes over all rows and no longer over a quarter of them; \
@@ -243,7 +260,8 @@ impl Trainer {
                 self.step + 1
             ));
         }
-        self.errors.add(Tensor::from_data([search.error()], place));
+        let error = Tensor::from_data([search.error()], place);
+        self.add_error(error);
         if !moved.on {
             self.pace = 1.0;
             self.notices.push(format!(
@@ -258,24 +276,33 @@ impl Trainer {
         0.5 * self.rate * (1.0 + (PI * self.done).cos())
     }
 
-    /// The mean-square error of the steps since the last call, in the target's unit squared.
-    ///
-    /// Restarts once with a smaller learning rate and the whole schedule if training has left the
-    /// finite numbers, and shortens the schedule if the error no longer falls; while only some of the
-    /// rows are gone over, it goes on with all of them instead.
+    /// The mean-square error of the steps since the last call, in the target's unit squared. It is no
+    /// finite number where training has left these, or was restarted since.
     pub async fn loss(&mut self) -> Result<f64, LearnerError> {
         let Some(error) = self.errors.read().await? else {
             return Ok(self.last_error.unwrap_or(f64::NAN));
         };
         self.errors = ErrorSum::new((&self.device, PRECISION));
+        let error = error * self.scaling.target_scale.powi(2);
+        if error.is_finite() {
+            self.last_error = Some(error);
+        }
+        Ok(error)
+    }
+
+    /// Restarts once with a smaller learning rate and the whole schedule if training has left the
+    /// finite numbers, and shortens the schedule if the error no longer falls; while only some of the
+    /// rows are gone over, it goes on with all of them instead.
+    async fn judge(&mut self) -> Result<(), LearnerError> {
+        let Some(error) = self.judged.read().await? else {
+            return Ok(());
+        };
+        self.judged = ErrorSum::new((&self.device, PRECISION));
         if !error.is_finite() {
-            self.restart()?;
-            return Ok(error);
+            return self.restart();
         }
         self.notice_plateau(error);
-        let error = error * self.scaling.target_scale.powi(2);
-        self.last_error = Some(error);
-        Ok(error)
+        Ok(())
     }
 
     fn restart(&mut self) -> Result<(), LearnerError> {
@@ -360,7 +387,7 @@ impl Trainer {
     ) -> Result<(), LearnerError> {
         while !self.finished() {
             for _ in 0..interval.max(1) {
-                self.step()?;
+                self.step().await?;
             }
             self.loss().await?;
             report(&self.progress());

@@ -59,9 +59,8 @@ async fn show(settings: &Settings, shots: usize, goals: &[(f64, &str)]) {
     while !trainer.finished() && !left.is_empty() {
         let begun = Instant::now();
         for _ in 0..settings.steps / EVALUATIONS {
-            trainer.step().unwrap();
+            trainer.step().await.unwrap();
         }
-        trainer.loss().await.unwrap();
         seconds += begun.elapsed().as_secs_f64();
         error = mean_error(&trainer.snapshot().await.unwrap(), &trials);
         while let Some((goal, whose)) = left.first().filter(|(goal, _)| error <= *goal) {

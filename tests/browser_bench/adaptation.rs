@@ -20,7 +20,7 @@ async fn time_of_an_adaptation() {
     let tasks = problem.data();
     let settings = problem.settings("camel");
     let mut trainer = Trainer::new(&settings, &tasks, 0, &Device::flex()).unwrap();
-    trainer.step().unwrap();
+    trainer.step().await.unwrap();
     let model = trainer.finish().await.unwrap();
     let shots = Samples {
         dim: problem.inputs,

@@ -111,7 +111,7 @@ impl Problem {
     pub fn step(&self, method: &str) -> Times {
         let settings = self.settings(method);
         let mut trainer = Trainer::new(&settings, &self.data(), 0, &Device::flex()).unwrap();
-        Times::of(SECONDS, || trainer.step().unwrap())
+        Times::of(SECONDS, || pollster::block_on(trainer.step()).unwrap())
     }
 
     /// What a training step of a method with a single way forward and back consists of.
@@ -123,7 +123,7 @@ impl Problem {
             "coda" => [Some(self.net_pass::<f32>(self.tasks, self.batch, 1)), None],
             _ => self.products::<f32>(self.batch),
         };
-        Parts::of(|| trainer.step().unwrap(), products)
+        Parts::of(|| pollster::block_on(trainer.step()).unwrap(), products)
     }
 
     /// What an evaluation of CAMEL's loss for L-BFGS consists of: on all rows, in double precision, with

@@ -140,7 +140,7 @@ def torch_peers(system, shape):
 
         def loss(i):
             penalty = CONTEXT_PENALTY * (contexts**2).sum() + NETWORK_PENALTY * hyper.square().sum(1).add(1e-12).sqrt().sum()
-            return sum(of_task(t, i) for t in range(tasks)) / tasks + penalty
+            return (sum(of_task(t, i) for t in range(tasks)) + penalty) / tasks
 
         return trained([theta, hyper, contexts], loss)
 

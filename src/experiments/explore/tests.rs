@@ -20,7 +20,7 @@ fn trained(system: &str, method: &str) -> Spec {
         .collect();
     let mut trainer = Trainer::new(&spec.settings().unwrap(), &tasks, 0, &Device::flex()).unwrap();
     while !trainer.finished() {
-        trainer.step().unwrap();
+        pollster::block_on(trainer.step()).unwrap();
     }
     keep(
         &spec,

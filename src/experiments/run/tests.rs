@@ -3,6 +3,7 @@ use std::{cell::Cell, time::Duration};
 use super::*;
 use crate::{
     engine::{listener::Listener, pacing::Beating},
+    experiments::training::train_on,
     systems,
 };
 
@@ -122,14 +123,30 @@ fn settings() -> Settings {
 
 #[test]
 fn the_host_hears_of_a_schedule_that_was_shortened() {
-    let (notes, trained) = trained(&Settings {
+    let settings = stuck();
+    let (notes, trained) = trained(&settings);
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(notes[0].contains("shortened"), "{notes:?}");
+    assert!(trained.steps < settings.steps, "{}", trained.steps);
+}
+
+/// A page looks at the loss after every 25 of these steps, the table after every 500.
+#[test]
+fn a_page_makes_the_model_of_the_table() {
+    let settings = stuck();
+    let (_, trained) = trained(&settings);
+    let (of_table, _) = train_on(&tasks(), &settings, 0, |_| ()).unwrap();
+    assert_eq!(trained.model.parameters(), of_table.parameters());
+}
+
+/// A training whose error does not fall.
+fn stuck() -> Settings {
+    Settings {
+        steps: 5_000,
         learning_rate: 1e-7,
         weight_decay: 0.0,
         ..settings()
-    });
-    assert_eq!(notes.len(), 1, "{notes:?}");
-    assert!(notes[0].contains("shortened"), "{notes:?}");
-    assert!(trained.steps < 600, "{}", trained.steps);
+    }
 }
 
 /// With a decay of 3, weights double in every step at the rate 1 and shrink at the rate 0.3.

@@ -169,40 +169,74 @@ fn the_same_seed_gives_the_same_model_and_another_seed_another() {
 fn divergence_restarts_once_with_a_smaller_rate_and_says_so() {
     let tasks = tasks(&PARAMETERS, true);
     let mut trainer = Trainer::new(&settings("camel"), &tasks, 1, &Device::flex()).unwrap();
-    let nan = |trainer: &mut Trainer| {
-        trainer.parameters = trainer.parameters.clone().mul_scalar(f64::NAN);
-        trainer.step().unwrap();
-    };
-    nan(&mut trainer);
+    diverge(&mut trainer).unwrap();
     assert!(now(trainer.loss()).unwrap().is_nan());
     let progress = trainer.progress();
     assert_eq!(progress.step, 0);
     assert!(progress.notices[0].contains("restarted"), "{progress:?}");
     assert!((progress.rate - 0.3 * trainer.settings.learning_rate).abs() < 1e-12);
-    trainer.step().unwrap();
+    now(trainer.step()).unwrap();
     assert!(now(trainer.loss()).unwrap().is_finite());
-    nan(&mut trainer);
-    let error = now(trainer.loss()).unwrap_err();
+    let error = diverge(&mut trainer).unwrap_err();
     assert!(matches!(error, LearnerError::Diverged { .. }), "{error}");
+}
+
+/// Leaves the finite numbers and trains until that is judged.
+fn diverge(trainer: &mut Trainer) -> Result<(), LearnerError> {
+    trainer.parameters = trainer.parameters.clone().mul_scalar(f64::NAN);
+    now(trainer.step())?;
+    while !trainer.step.is_multiple_of(JUDGED) {
+        now(trainer.step())?;
+    }
+    Ok(())
+}
+
+/// A training whose error does not fall, so that its schedule is shortened.
+fn stuck() -> Settings {
+    Settings {
+        learning_rate: 1e-7,
+        weight_decay: 0.0,
+        steps: 4_000,
+        ..settings("camel")
+    }
+}
+
+#[test]
+fn looks_at_the_loss_change_neither_the_model_nor_where_training_ends() {
+    let tasks = tasks(&PARAMETERS, true);
+    // With a decay of 3, weights double in every step at the rate 1 and shrink at the rate 0.3.
+    let restarted = Settings {
+        learning_rate: 1.0,
+        weight_decay: 3.0,
+        steps: 1_200,
+        ..settings("camel")
+    };
+    for (settings, happened) in [(stuck(), "shortened"), (restarted, "restarted")] {
+        let trained = |looks| {
+            let mut trainer = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap();
+            now(trainer.run(looks, |_| {})).unwrap();
+            let Progress { step, notices, .. } = trainer.progress();
+            (step, notices, now(trainer.finish()).unwrap().parameters)
+        };
+        let rarely = trained(500);
+        assert!(rarely.1[0].contains(happened), "{:?}", rarely.1);
+        for looks in [5, 7, 100] {
+            assert!(trained(looks) == rarely, "{happened}, looks every {looks}");
+        }
+    }
 }
 
 /// What was shortened before the restart says nothing of the second attempt.
 #[test]
 fn a_restart_has_the_whole_schedule_again() {
     let tasks = tasks(&PARAMETERS, true);
-    let settings = Settings {
-        learning_rate: 1e-7,
-        ..settings("camel")
-    };
+    let settings = stuck();
     let mut trainer = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap();
     while trainer.notices.is_empty() {
-        (0..20).for_each(|_| trainer.step().unwrap());
-        now(trainer.loss()).unwrap();
+        now(trainer.step()).unwrap();
     }
-    assert!(trainer.progress().steps < settings.steps / 2);
-    trainer.parameters = trainer.parameters.clone().mul_scalar(f64::NAN);
-    trainer.step().unwrap();
-    now(trainer.loss()).unwrap();
+    assert!(trainer.progress().steps < settings.steps);
+    diverge(&mut trainer).unwrap();
     let progress = trainer.progress();
     assert_eq!((progress.step, progress.steps), (0, settings.steps));
 }
@@ -217,8 +251,8 @@ fn the_second_order_option_is_not_said_to_have_tried_a_smaller_rate() {
     let mut trainer = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap();
     let place = (&trainer.device, PRECISION);
     let nothing = Tensor::from_data([f64::NAN], place);
-    trainer.errors.add(nothing);
-    let said = now(trainer.loss()).unwrap_err().to_string();
+    trainer.add_error(nothing);
+    let said = now(trainer.judge()).unwrap_err().to_string();
     assert!(said.contains("L-BFGS") && !said.contains("again"), "{said}");
 }
 
@@ -228,7 +262,7 @@ fn rows_of_a_step(method: &str, count: usize) -> usize {
     let tasks = tasks(&parameters, true);
     let mut trainer = Trainer::new(&settings(method), &tasks, 1, &Device::flex()).unwrap();
     ROWS_IN_NETS.set(0);
-    trainer.step().unwrap();
+    now(trainer.step()).unwrap();
     ROWS_IN_NETS.get()
 }
 
@@ -274,7 +308,7 @@ fn the_learning_rate_falls_as_a_cosine_from_the_setting_to_zero() {
         let expected = 0.5 * settings.learning_rate * (1.0 + turn.cos());
         let found = trainer.progress().rate;
         assert!((found - expected).abs() < 1e-12, "step {step}: {found}");
-        trainer.step().unwrap();
+        now(trainer.step()).unwrap();
     }
     assert!(trainer.finished());
 }
@@ -289,7 +323,7 @@ fn the_rate_that_is_told_is_the_one_that_is_used() {
     let tasks = tasks(&PARAMETERS, true);
     let mut trainer = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap();
     let before = now(trainer.snapshot()).unwrap();
-    trainer.step().unwrap();
+    now(trainer.step()).unwrap();
     let after = now(trainer.finish()).unwrap();
     let moves = before.parameters().iter().zip(after.parameters());
     let longest = moves.fold(0.0, |most: f64, (a, b)| most.max((a - b).abs()));
@@ -300,17 +334,14 @@ fn the_rate_that_is_told_is_the_one_that_is_used() {
 #[test]
 fn a_plateau_shortens_the_schedule() {
     let tasks = tasks(&PARAMETERS, true);
-    let settings = Settings {
-        learning_rate: 1e-7,
-        ..settings("camel")
-    };
+    let settings = stuck();
     let mut trainer = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap();
     let mut seen = vec![trainer.progress()];
     now(trainer.run(20, |progress| seen.push(progress.clone()))).unwrap();
     assert_eq!(seen[0].steps, settings.steps);
     assert!(seen.iter().all(|p| p.step <= p.steps), "{seen:?}");
     let progress = trainer.progress();
-    assert!(progress.step < settings.steps / 2, "{progress:?}");
+    assert!(progress.step < settings.steps, "{progress:?}");
     assert_eq!(progress.steps, progress.step);
     assert_eq!(progress.notices.len(), 1);
 }
@@ -367,7 +398,10 @@ fn a_plateau_on_some_of_the_rows_leads_to_all_of_them_and_not_to_an_early_end() 
     let mut trainer = second_order(&long_tasks(), 20);
     // Nothing is better than this.
     trainer.best = (0.0, 0.0);
-    now(trainer.run(1, |_| {})).unwrap();
+    while !trainer.finished() {
+        now(trainer.step()).unwrap();
+        now(trainer.judge()).unwrap();
+    }
     let progress = trainer.progress();
     assert_eq!((progress.step, progress.steps), (20, 20), "{progress:?}");
     let [notice] = &progress.notices[..] else {
@@ -387,8 +421,8 @@ fn errors_of_some_rows_are_not_mixed_with_those_of_all_where_no_step_helps() {
     });
     let mut trainer = second_order(&flat.collect::<Vec<_>>(), 20);
     let of_the_draft = Tensor::from_data([123.0], (&trainer.device, PRECISION));
-    trainer.errors.add(of_the_draft);
-    trainer.step().unwrap();
+    trainer.add_error(of_the_draft);
+    now(trainer.step()).unwrap();
     assert!(trainer.finished());
     assert_eq!(now(trainer.loss()).unwrap(), 0.0);
 }
@@ -490,7 +524,7 @@ fn speed_of_a_training_step() {
     for method in super::super::METHODS.iter().filter(|m| !m.zero_shot) {
         let settings = Settings::new("cartpole", method.name).unwrap().with_adam();
         let mut trainer = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap();
-        let (step, in_nets) = least_milliseconds(|| trainer.step().unwrap());
+        let (step, in_nets) = least_milliseconds(|| now(trainer.step()).unwrap());
         println!(
             "{}: {step:.3} ms a step, {:.0} % of it outside of the net's products and tanh",
             method.title,
