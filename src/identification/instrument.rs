@@ -21,6 +21,9 @@ use super::{
     whitener::{Part, Scatter, Whitener, lasting_gain},
 };
 
+/// Standard errors, over those of the prior, from which on the instruments tell nothing.
+const LEAST_TELLING: f64 = 2.0;
+
 /// Sums over the observations since the start or the last change, faded by the forgetting.
 #[derive(Clone, Debug)]
 pub(super) struct Instrumented {
@@ -184,12 +187,12 @@ impl Instrumented {
     }
 
     /// (Σ z̃ ṽᵀ + P₀⁻¹)⁻¹ and the weights; none while instruments go against the features that they stand
-    /// for, as they may in a short stretch of noise.
+    /// for, as they may in a short stretch of noise: where they take more than half of P₀⁻¹ away, what little
+    /// is left would be divided by.
     fn free(&self) -> Option<(DMatrix<f64>, DVector<f64>)> {
         let prior = self.prior();
-        let across = &self.across + &prior;
-        (&across + across.transpose()).cholesky()?;
-        let inverse = across.try_inverse()?;
+        (&self.across + self.across.transpose() + &prior).cholesky()?;
+        let inverse = (&self.across + &prior).try_inverse()?;
         let weights = &inverse * (&self.moment + prior * &self.start);
         Some((inverse, weights))
     }
@@ -203,17 +206,25 @@ impl Instrumented {
         ))
     }
 
-    /// Weights and their standard errors.
+    /// Weights and their standard errors; none where the instruments tell far less than the prior.
     pub fn estimate(&self, reach: f64) -> Option<(Vec<f64>, Vec<f64>)> {
         let (inverse, weights) = self.free()?;
         let (drift, values) = self.variance(&weights, reach);
         let scores = self.scores(drift * widening(values).powi(2)) + self.prior();
         let covariance = &inverse * scores * inverse.transpose();
+        let spread = &self.settings.spread;
+        let errors: Vec<f64> = (0..spread.len())
+            .map(|i| covariance[(i, i)].sqrt())
+            .collect();
+        let is_sound = |(error, spread): (&f64, &f64)| *error <= LEAST_TELLING * spread;
+        let sound =
+            errors.iter().zip(spread).all(is_sound) && weights.iter().all(|w| w.is_finite());
         // No less is known than before the first observation.
-        let errors = self.settings.spread.iter().enumerate();
-        let errors = errors.map(|(i, spread)| covariance[(i, i)].sqrt().min(*spread));
-        let found = (weights.as_slice().to_vec(), errors.collect());
-        weights.iter().all(|w| w.is_finite()).then_some(found)
+        let known = errors
+            .iter()
+            .zip(spread)
+            .map(|(error, spread)| error.min(*spread));
+        sound.then(|| (weights.as_slice().to_vec(), known.collect()))
     }
 }
 

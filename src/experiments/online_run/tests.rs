@@ -1,7 +1,11 @@
 //! Tests of online runs with the shipped models.
 
 use super::*;
-use crate::engine::{listener::Listener, native::Job, protocol::Work};
+use crate::{
+    engine::{listener::Listener, native::Job, protocol::Work},
+    identification::identifier::Identifier,
+    systems::cartpole::Cartpole,
+};
 
 fn spec(system: &str, method: &str, factor: f64, time: f64) -> OnlineSpec {
     OnlineSpec {
@@ -244,4 +248,24 @@ fn the_exciting_input_is_in_the_link_of_the_cartpole_alone() {
     assert_eq!(OnlineSpec::of_view("cartpole", &view), Some(chosen));
     let upkie = OnlineSpec::of_view("upkie", &view).unwrap();
     assert!(!upkie.exciting);
+}
+
+/// Little moves the cart where the sine turns, and what is identified is hardly more than the prior.
+#[test]
+fn nothing_beyond_the_prior_is_identified_under_weak_excitation_after_a_cart_has_become_lighter() {
+    let model = model_of("cartpole", "camel");
+    let identifier =
+        Identifier::of_model(model.as_ref().unwrap(), &Cartpole::default(), 0).unwrap();
+    let prior = identifier.prior();
+    for seed in 0..12 {
+        let spec = OnlineSpec {
+            seed,
+            ..spec("cartpole", "camel", 0.5, 4.0 + seed as f64)
+        };
+        let mut run = simulation(&spec, model.as_ref()).unwrap();
+        while let Some((point, _)) = run.step().unwrap() {
+            let off = (point.estimate.unwrap() - prior.centre[0]).abs();
+            assert!(off < 2.0 * prior.spread[0], "{point:?}, seed {seed}");
+        }
+    }
 }
