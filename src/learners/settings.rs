@@ -312,6 +312,20 @@ fn steps(method: &str, system: &str) -> usize {
     1_000 * thousands
 }
 
+/// How many times as heavy as its authors' CoDA's penalties are: as many times as there are training tasks,
+/// but for the quadrupole. Of both, this had the lower errors in whole trainings of the two validation seeds,
+/// by the geometric mean over all numbers of shots.
+fn heavier(system: &str) -> f64 {
+    match system {
+        "pendulum" | "arm" => 9.0,
+        "charges-pair" => 25.0,
+        "charges-dipole" => 125.0,
+        "cartpole" => 4.0,
+        "capacitor" | "capacitor-eps" | "upkie" => 10.0,
+        _ => 1.0,
+    }
+}
+
 /// Second order where all rows are few, the net is small and validation environments prefer it.
 fn optimiser(method: &str, system: &str) -> Optimiser {
     let systems: &[&str] = match method {
@@ -377,6 +391,8 @@ fn of_method(base: Settings, trained_as: &str, name: &str) -> Settings {
         "coda" => Settings {
             bias: Vec::new(),
             batch: few_rows(base.batch),
+            context_penalty: heavier(&base.system) * base.context_penalty,
+            network_penalty: heavier(&base.system) * base.network_penalty,
             ..base
         },
         "maml" => Settings {
