@@ -310,12 +310,11 @@ impl Draft {
     /// Whether the system has enough training tasks for the rank. Own data have other tasks, so this is
     /// no part of [`Draft::check`].
     pub fn check_tasks(&self) -> Result<(), SpecError> {
-        let camel = learners::method(&self.method).is_ok_and(|m| m.trained_as == "camel");
         let Ok(system) = self.portrait() else {
             return Ok(());
         };
         let tasks = system.training_environments(self.seed);
-        if camel && self.rank > tasks {
+        if self.rank > tasks {
             return Err(SpecError::Rank {
                 rank: self.rank,
                 tasks,

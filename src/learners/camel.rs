@@ -60,12 +60,6 @@ struct Camel {
 }
 
 pub(super) fn build(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
-    if settings.rank > shape.tasks {
-        return Err(LearnerError::RankAboveTasks {
-            rank: settings.rank,
-            tasks: shape.tasks,
-        });
-    }
     Ok(Arc::new(Camel {
         backbone: Backbone::new(settings, shape.inputs)?,
         tasks: shape.tasks,

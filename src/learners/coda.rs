@@ -2,12 +2,12 @@
 //!
 //! The meta-parameters π = (θ, Θ, ξ_1, …, ξ_T) hold a context ξ_t for every training task and a
 //! linear hypernetwork Θ that turns contexts into changes of all weights. The regulariser is
-//! `R(π) = (a Σ_t ‖ξ_t‖₂² + b Σ_p ‖Θ_p‖₂) / T`, with Θ_p the row of weight p, so that few weights depend
+//! `R(π) = a Σ_t ‖ξ_t‖₂² + b Σ_p ‖Θ_p‖₂`, with Θ_p the row of weight p, so that few weights depend
 //! on the context: squared ℓ2 norms of contexts, and an ℓ1 norm of row norms (a group lasso) of the
-//! hypernetwork. The ℓ2 version of the CoDA paper, b ‖Θ‖², is not offered. As the loss is a mean over
-//! the T tasks, it is a T-th of the authors' sum, and weighs a context against its task's error as
-//! adaptation does. A new task is adapted to by minimising the error and the context's penalty over ξ
-//! with θ and Θ fixed, by a quasi-Newton method from the mean training context.
+//! hypernetwork. The ℓ2 version of the CoDA paper, b ‖Θ‖², is not offered. It stands beside the mean of
+//! the T tasks' errors, so that one task's error has T a ‖ξ‖₂² beside it, in training as in adaptation.
+//! A new task is adapted to by minimising both over ξ with θ and Θ fixed, by a quasi-Newton method from
+//! the mean training context.
 
 use std::sync::Arc;
 
@@ -76,15 +76,9 @@ impl Coda {
     /// R(π) of Θᵀ `[k, P]` and ξ `[T, k]`.
     fn penalty(&self, hypernetwork: Tensor<2>, contexts: Tensor<2>) -> Tensor<1> {
         let rows = hypernetwork.square().sum_dim(0).add_scalar(NORM_FLOOR);
-        let of_a_task = |penalty| penalty / self.tasks as f64;
-        contexts
-            .square()
-            .sum()
-            .mul_scalar(of_a_task(self.context_penalty))
-            + rows
-                .sqrt()
-                .sum()
-                .mul_scalar(of_a_task(self.network_penalty))
+        let contexts = contexts.square().sum();
+        contexts.mul_scalar(self.context_penalty)
+            + rows.sqrt().sum().mul_scalar(self.network_penalty)
     }
 
     /// θ + Θξ on the host.
@@ -126,7 +120,7 @@ impl Coda {
         mean
     }
 
-    /// The adaptation loss `mean (F − y)² + a‖ξ‖₂²` and its gradient in ξ.
+    /// The adaptation loss `mean (F − y)² + T a ‖ξ‖₂²` and its gradient in ξ.
     fn adaptation_loss(
         &self,
         parameters: &[f64],
@@ -152,11 +146,12 @@ impl Coda {
         }
         let at = (&weights[..], shots.inputs, &outputs[..]);
         scratch.weight_gradient(&self.net, at, pulls);
+        let penalty = self.tasks as f64 * self.context_penalty;
         let columns = parameters[weights.len()..].chunks_exact(weights.len());
         for ((g, column), xi) in gradient.iter_mut().zip(columns).zip(context) {
             let pull: f64 = column.iter().zip(pulls.iter()).map(|(c, p)| c * p).sum();
-            *g = pull + 2.0 * self.context_penalty * xi;
-            loss += self.context_penalty * xi * xi;
+            *g = pull + 2.0 * penalty * xi;
+            loss += penalty * xi * xi;
         }
         loss
     }
@@ -206,6 +201,10 @@ impl Learner for Coda {
         self.contexts
     }
 
+    fn adapted_weights(&self) -> usize {
+        self.net.weight_count()
+    }
+
     fn trained_context(&self, parameters: &[f64], task: usize) -> Option<Vec<f64>> {
         let (_, start) = self.starts();
         let mut contexts = parameters[start..].chunks_exact(self.contexts);
@@ -247,7 +246,7 @@ mod tests {
     use crate::{
         experiments::{evaluate::Trial, table::protocol},
         identification::trials::test_environment,
-        learners::{Model, settings::SYSTEMS, weights},
+        learners::{Model, weights},
         random::generator,
         systems::{self, System},
     };
@@ -282,7 +281,7 @@ mod tests {
     /// The paper adapts "until convergence"; the settings give a largest number of steps.
     #[test]
     fn shipped_models_adapt_until_they_converge() {
-        for system in SYSTEMS {
+        for system in systems::NAMES {
             let (model, physics) = (shipped(system), systems::by_name(system).unwrap());
             let physics: &dyn System = physics.as_ref();
             for &shots in protocol(system).shots {

@@ -115,6 +115,10 @@ impl Learner for Maml {
         self.rank()
     }
 
+    fn adapted_weights(&self) -> usize {
+        self.features.weight_count()
+    }
+
     fn adapt(&self, parameters: &[f64], shots: Shots) -> Result<Adapted, LearnerError> {
         let (rank, count) = (self.rank(), shots.targets.len());
         let split = self.features.weight_count();

@@ -120,9 +120,14 @@ pub struct Shape {
     pub tasks: usize,
 }
 
-/// The learner that these settings describe.
+/// The learner that these settings describe. A rank above the number of tasks is refused: they cannot tell
+/// more directions of a context from each other than there are of them.
 pub fn learner(settings: &Settings, shape: Shape) -> Result<Arc<dyn Learner>, LearnerError> {
     settings.check()?;
+    let (rank, tasks) = (settings.rank, shape.tasks);
+    if rank > tasks {
+        return Err(LearnerError::RankAboveTasks { rank, tasks });
+    }
     build(settings, shape)
 }
 
@@ -196,6 +201,11 @@ pub trait Learner: Debug + Send + Sync {
 
     /// Length of a task's context.
     fn context_size(&self) -> usize;
+
+    /// How many weights of its nets an adaptation changes.
+    fn adapted_weights(&self) -> usize {
+        0
+    }
 
     /// Fewest shots from which it adapts.
     fn least_shots(&self) -> usize {

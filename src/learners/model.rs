@@ -204,6 +204,8 @@ impl Model {
     ) -> Result<(), LearnerError> {
         length("input rows", outputs.len() * self.input_size(), rows.len())?;
         length("a context", self.context_size(), adapted.context.len())?;
+        let weights = self.learner.adapted_weights();
+        length("adapted weights", weights, adapted.weights.len())?;
         let mut inputs = std::mem::take(&mut workspace.inputs);
         self.scaling.inputs_into(rows, &mut inputs);
         self.learner

@@ -152,10 +152,10 @@ fn encode(values: &[f64]) -> (Dtype, Vec<u8>) {
 fn decode(tensors: &SafeTensors, name: &str) -> Result<(Vec<usize>, Vec<f64>), LearnerError> {
     let view = tensors.tensor(name).map_err(unreadable)?;
     let bytes = view.data();
-    if bytes.len() > 8 * MOST_NUMBERS {
+    let count: usize = view.shape().iter().product();
+    if count > MOST_NUMBERS {
         return Err(LearnerError::Weights(format!(
-            "{name} may have at most {MOST_NUMBERS} numbers, but has {} bytes",
-            bytes.len()
+            "{name} may have at most {MOST_NUMBERS} numbers, but has {count}"
         )));
     }
     let values = match view.dtype() {
@@ -210,8 +210,9 @@ mod tests {
 
     use super::*;
     use crate::{
-        learners::{Adapted, METHODS, Shape, Workspace, learner},
+        learners::{METHODS, Shape, learner},
         random::generator,
+        systems::Samples,
     };
 
     fn model(method: &str) -> Model {
@@ -281,6 +282,21 @@ mod tests {
     }
 
     #[test]
+    fn a_model_that_another_method_adapted_is_refused() {
+        let inputs = Samples {
+            dim: 3,
+            values: (0..18).map(f64::from).collect(),
+        };
+        let [camel, maml] = ["camel", "maml"].map(model);
+        let of_camel = camel.adapt(&inputs, &[0.5; 6]).unwrap();
+        let error = maml.predict(&of_camel, &inputs).unwrap_err();
+        let said = error.to_string();
+        assert!(said.starts_with("adapted weights"), "{said}");
+        let of_maml = maml.adapt(&inputs, &[0.5; 6]).unwrap();
+        assert!(camel.predict(&of_maml, &inputs).is_err());
+    }
+
+    #[test]
     fn numbers_that_are_not_finite_are_refused_by_name() {
         type Damage = fn(&mut Model);
         let damages: [(&str, Damage); 4] = [
@@ -311,21 +327,29 @@ mod tests {
     /// Uses a model in every way that a page does, if the bytes hold one.
     fn try_out(bytes: &[u8]) {
         let Ok(model) = import(bytes) else { return };
-        let adapted = Adapted::of_context(vec![0.0; model.context_size()]);
-        let row = vec![0.0; model.input_size()];
-        let mut output = [0.0];
-        model
-            .predict_into(&adapted, &row, &mut output, &mut Workspace::default())
-            .unwrap();
+        let dim = model.input_size();
+        let values = (0..6 * dim).map(|i| (i as f64).sin()).collect();
+        let inputs = Samples { dim, values };
+        let of_context = model.with_context(&vec![0.0; model.context_size()]);
+        let of_shots = model.adapt(&inputs, &[0.5; 6]);
+        let trained = model.trained(0).unwrap_or_else(|| of_context.clone());
+        for adapted in [of_context, of_shots, trained].into_iter().flatten() {
+            assert_eq!(model.predict(&adapted, &inputs).unwrap().len(), 6);
+        }
+        let _ = model.features(inputs.row(0));
         assert!(export(&model).is_ok());
     }
 
     #[test]
     fn a_hundred_thousand_random_and_mutated_files_never_panic() {
-        let whole = export(&model("camel")).unwrap();
-        let header = 8 + u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
+        let wholes: Vec<Vec<u8>> = METHODS
+            .iter()
+            .map(|method| export(&model(method.name)).unwrap())
+            .collect();
         let mut rng = generator(9, 0);
         for round in 0..100_000 {
+            let whole = &wholes[round % wholes.len()];
+            let header = 8 + u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
             let mut bytes = if round % 4 == 0 {
                 let length = rng.random_range(0..100);
                 (0..length).map(|_| rng.random_range(0..=255)).collect()

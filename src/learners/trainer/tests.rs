@@ -442,12 +442,14 @@ fn a_step_over_a_quarter_of_the_rows_is_a_quarter_of_the_work() {
 #[test]
 fn a_rank_above_the_number_of_tasks_is_refused() {
     let tasks = tasks(&PARAMETERS, true);
-    let settings = Settings {
-        rank: 5,
-        ..settings("camel")
-    };
-    let error = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap_err();
-    assert_eq!(error, LearnerError::RankAboveTasks { rank: 5, tasks: 4 });
+    for method in super::super::METHODS {
+        let settings = Settings {
+            rank: 5,
+            ..settings(method.name)
+        };
+        let error = Trainer::new(&settings, &tasks, 1, &Device::flex()).unwrap_err();
+        assert_eq!(error, LearnerError::RankAboveTasks { rank: 5, tasks: 4 });
+    }
 }
 
 #[test]
