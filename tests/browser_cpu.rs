@@ -69,38 +69,65 @@ const WARM_UP: usize = 500;
 struct Way {
     name: &'static str,
     optimiser: Optimiser,
-    /// Of a task; all tasks have their own.
+    /// Of a task.
     rows: usize,
+    /// Whether all tasks have the same inputs.
+    shared: bool,
     hidden: &'static [usize],
 }
 
 /// Tiny nets and few rows where these leave a step to make: L-BFGS comes to an end of a tiny problem, and
 /// goes over a part of the rows only where they are many.
-const WAYS: [Way; 3] = [
+const WAYS: [Way; 5] = [
     Way {
         name: "adam",
         optimiser: Optimiser::Adam,
         rows: 16,
+        shared: false,
+        hidden: &[3],
+    },
+    Way {
+        name: "adam on shared rows",
+        optimiser: Optimiser::Adam,
+        rows: 16,
+        shared: true,
         hidden: &[3],
     },
     Way {
         name: "lbfgs on all rows",
         optimiser: Optimiser::Lbfgs,
         rows: 40,
+        shared: false,
+        hidden: &[8, 8],
+    },
+    Way {
+        name: "lbfgs on shared rows",
+        optimiser: Optimiser::Lbfgs,
+        rows: 60,
+        shared: true,
         hidden: &[8, 8],
     },
     Way {
         name: "lbfgs on some rows",
         optimiser: Optimiser::Lbfgs,
         rows: 1_500,
+        shared: false,
         hidden: &[8, 8],
     },
 ];
 
-fn tasks(rows: usize) -> Vec<Task> {
-    let task = |factor: f64, a: f64, b: f64| {
+fn tasks(rows: usize, shared: bool) -> Vec<Task> {
+    let drawn = |factor: f64| {
         let values = (0..2 * rows).map(|i| f64::sin(factor * i as f64)).collect();
-        let inputs = Arc::new(Samples { dim: 2, values });
+        Arc::new(Samples { dim: 2, values })
+    };
+    let common = drawn(1.7);
+    let task = |factor: f64, a: f64, b: f64| {
+        let inputs = if shared {
+            common.clone()
+        } else {
+            drawn(factor)
+        };
         let value = |x: &[f64]| a * (5.0 * x[0]).sin() + b * x[0] * x[1];
         Task {
             parameters: vec![a, b],
@@ -140,7 +167,8 @@ async fn growth(method: &str, way: &Way) -> Growth {
         inner_steps: 2,
         ..Settings::new("charges-pair", method).unwrap()
     };
-    let mut trainer = Trainer::new(&settings, &tasks(way.rows), 1, &Device::flex()).unwrap();
+    let mut trainer =
+        Trainer::new(&settings, &tasks(way.rows, way.shared), 1, &Device::flex()).unwrap();
     train(&mut trainer, WARM_UP).await;
     let (watch, held) = (Watch::start(), pages());
     train(&mut trainer, STEPS).await;

@@ -283,8 +283,9 @@ fn a_shipped_model_is_made_again_by_its_command() {
     });
     assert_eq!(again.settings(), shipped.settings());
     assert_eq!(again.tasks().len(), shipped.tasks().len());
-    // The same bits on the same kind of processor; on others less apart than either is wrong.
-    let allowed = shipped.validation_rmse();
+    // The same bits on the same kind of processor; rounding on others is amplified by L-BFGS, but two
+    // trainings from different starts are much further apart than this.
+    let allowed = 0.1 * shipped.validation_rmse();
     for (number, (again_task, shipped_task)) in
         again.tasks().iter().zip(shipped.tasks()).enumerate()
     {

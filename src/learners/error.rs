@@ -2,7 +2,8 @@
 
 use thiserror::Error;
 
-use super::{METHODS, net::MlpError, settings::SYSTEMS};
+use super::{METHODS, net::MlpError};
+use crate::systems::NAMES;
 
 /// Why a learner cannot be made, trained, adapted or loaded.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -11,7 +12,7 @@ pub enum LearnerError {
     #[error("there is no method '{0}'; the methods are {names}", names = names(METHODS.iter().map(|m| m.name)))]
     UnknownMethod(String),
     /// There are no settings for this system.
-    #[error("there are no settings for the system '{0}'; there are for {names}", names = names(SYSTEMS))]
+    #[error("there are no settings for the system '{0}'; there are for {names}", names = names(NAMES))]
     UnknownSystem(String),
     /// A setting outside its range.
     #[error("{name} must be between {min} and {max}, but is {value}")]

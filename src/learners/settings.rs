@@ -1,7 +1,6 @@
-//! All settings of every learner on every system, in one place.
-//!
-//! [`Settings::new`] gives the tuned ones; any field may be changed, and [`Settings::check`] says
-//! what is not allowed.
+//! What a learner is trained with. [`Settings::new`] gives what is recommended, of every method on every
+//! system (`settings/recommended.rs`); any field may be changed, and [`Settings::check`] says what is not
+//! allowed.
 //!
 //! | field | range |
 //! |---|---|
@@ -22,18 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{LearnerError, error::in_range, method};
 
-/// Systems that have settings.
-pub const SYSTEMS: [&str; 9] = [
-    "pendulum",
-    "charges-dipole",
-    "charges-pair",
-    "charges-quadrupole",
-    "capacitor",
-    "capacitor-eps",
-    "cartpole",
-    "arm",
-    "upkie",
-];
+mod recommended;
 
 /// Most training steps.
 const MOST_STEPS: usize = 1_000_000;
@@ -106,22 +94,16 @@ pub struct Settings {
     /// Noise of a standardised target in the prior that CAMEL takes from its training contexts; 0
     /// for a plain ridge.
     pub prior_noise: f64,
-    /// Penalty of a context beside the error of its task (CoDA).
+    /// Penalty of each context beside the mean of all tasks' errors (CoDA).
     pub context_penalty: f64,
-    /// Penalty of the hypernetwork beside the sum of all tasks' errors (CoDA).
+    /// Penalty of the hypernetwork beside that mean (CoDA).
     pub network_penalty: f64,
 }
 
 impl Settings {
     /// The tuned settings of a method on a system.
     pub fn new(system: &str, method_name: &str) -> Result<Self, LearnerError> {
-        let method = method(method_name)?;
-        let base = of_system(system)?;
-        Ok(found_by_tuning(of_method(
-            base,
-            method.trained_as,
-            method.name,
-        )))
+        recommended::settings(system, method(method_name)?)
     }
 
     /// The same with Adam: to compare single steps, between devices or with other libraries, or to train
@@ -190,256 +172,6 @@ impl Settings {
         in_range("the noise of the prior", self.prior_noise, 0.0, 1e3)?;
         in_range("the penalty of contexts", self.context_penalty, 0.0, 1e3)?;
         in_range("the penalty of the network", self.network_penalty, 0.0, 1e3)
-    }
-}
-
-/// What all methods on a system share: the nets, the rank, the batch, the steps and their size.
-fn of_system(system: &str) -> Result<Settings, LearnerError> {
-    let base = Settings {
-        system: system.to_owned(),
-        method: String::new(),
-        rank: 2,
-        hidden: vec![16; 4],
-        bias: Vec::new(),
-        steps: 20_000,
-        optimiser: Optimiser::Adam,
-        learning_rate: 1e-2,
-        batch: 300,
-        weight_decay: 0.0,
-        clip: 0.0,
-        inner_rate: 0.2,
-        inner_steps: 10,
-        adaptation_steps: 300,
-        first_order: false,
-        ridge: 2e-7,
-        prior_noise: 0.0,
-        context_penalty: 1e-5,
-        network_penalty: 1e-4,
-    };
-    // A grid of 400 points is fitted best by all of them at a small rate: larger rates fit the
-    // points as well, but not what lies between them.
-    let charges = Settings {
-        learning_rate: 3e-3,
-        batch: 400,
-        ..base.clone()
-    };
-    Ok(match system {
-        "pendulum" => Settings {
-            hidden: vec![16; 2],
-            batch: 200,
-            weight_decay: 1e-2,
-            ..base
-        },
-        "charges-pair" => charges,
-        "charges-dipole" => Settings { rank: 3, ..charges },
-        "charges-quadrupole" => Settings { rank: 4, ..charges },
-        "capacitor" | "capacitor-eps" => Settings {
-            rank: if system == "capacitor" { 6 } else { 3 },
-            hidden: vec![64; 4],
-            bias: vec![32; 3],
-            batch: 1_000,
-            ..base
-        },
-        "cartpole" => Settings {
-            hidden: vec![16; 3],
-            batch: 200,
-            weight_decay: 1e-2,
-            ..base
-        },
-        "arm" => Settings {
-            rank: 4,
-            hidden: vec![64; 4],
-            learning_rate: 1.5e-3,
-            batch: 100,
-            weight_decay: 1e-2,
-            ..base
-        },
-        "upkie" => Settings {
-            rank: 3,
-            hidden: vec![64; 4],
-            learning_rate: 5e-3,
-            batch: 100,
-            ..base
-        },
-        _ => return Err(LearnerError::UnknownSystem(system.to_owned())),
-    })
-}
-
-/// Rows of a batch for methods that cannot share the features of a grid between tasks.
-fn few_rows(batch: usize) -> usize {
-    if batch > 200 { 100 } else { batch }
-}
-
-/// Learning rate of methods that get few steps: larger where the others' is small.
-fn of_few_steps(base: &Settings) -> f64 {
-    match base.system.as_str() {
-        "arm" => 5e-3,
-        _ => base.learning_rate,
-    }
-}
-
-/// Training steps. Methods whose weights differ from task to task pay for every task in every row
-/// and get fewer; an iteration of L-BFGS passes over all rows.
-fn steps(method: &str, system: &str) -> usize {
-    let [
-        pendulum,
-        pair,
-        dipole,
-        quadrupole,
-        capacitor,
-        small,
-        cartpole,
-        arm,
-        upkie,
-    ] = match method {
-        "camel" => [3, 3, 10, 3, 5, 10, 7, 20, 10],
-        "r2d2" => [20, 3, 10, 3, 5, 10, 6, 20, 10],
-        "anil" => [20, 3, 10, 3, 20, 20, 6, 30, 3],
-        "coda" => [20, 5, 4, 10, 3, 6, 50, 5, 3],
-        _ => [5, 3, 1, 3, 1, 1, 20, 2, 1],
-    };
-    let thousands = match system {
-        "pendulum" => pendulum,
-        "charges-pair" => pair,
-        "charges-dipole" => dipole,
-        "charges-quadrupole" => quadrupole,
-        "capacitor" => capacitor,
-        "capacitor-eps" => small,
-        "cartpole" => cartpole,
-        "arm" => arm,
-        _ => upkie,
-    };
-    1_000 * thousands
-}
-
-/// How many times as heavy as its authors' CoDA's penalties are: as many times as there are training tasks,
-/// but for the quadrupole. Of both, this had the lower errors in whole trainings of the two validation seeds,
-/// by the geometric mean over all numbers of shots.
-fn heavier(system: &str) -> f64 {
-    match system {
-        "pendulum" | "arm" => 9.0,
-        "charges-pair" => 25.0,
-        "charges-dipole" => 125.0,
-        "cartpole" => 4.0,
-        "capacitor" | "capacitor-eps" | "upkie" => 10.0,
-        _ => 1.0,
-    }
-}
-
-/// Second order where all rows are few, the net is small and validation environments prefer it.
-fn optimiser(method: &str, system: &str) -> Optimiser {
-    let systems: &[&str] = match method {
-        "camel" => &[
-            "pendulum",
-            "charges-pair",
-            "charges-dipole",
-            "charges-quadrupole",
-            "cartpole",
-        ],
-        "anil" => &["charges-pair", "charges-quadrupole", "cartpole"],
-        "r2d2" => &[
-            "charges-pair",
-            "charges-dipole",
-            "charges-quadrupole",
-            "cartpole",
-        ],
-        _ => &[],
-    };
-    match systems.contains(&system) {
-        true => Optimiser::Lbfgs,
-        false => Optimiser::Adam,
-    }
-}
-
-/// What a method changes on a system.
-fn of_method(base: Settings, trained_as: &str, name: &str) -> Settings {
-    let base = Settings {
-        method: name.to_owned(),
-        steps: steps(trained_as, &base.system),
-        optimiser: optimiser(trained_as, &base.system),
-        ..base
-    };
-    match trained_as {
-        // Where shots are few and the model is not exact, contexts are drawn to those of training.
-        "camel" => Settings {
-            prior_noise: match base.system.as_str() {
-                "pendulum" => 0.02,
-                "charges-dipole" => 0.003,
-                "capacitor" => 0.1,
-                "capacitor-eps" => 0.01,
-                "arm" => 0.05,
-                _ => 0.0,
-            },
-            ..base
-        },
-        "r2d2" => Settings {
-            ridge: 1e-3,
-            ..base
-        },
-        // A learned start takes the place of the bias net in the methods that adapt from one.
-        "anil" => Settings {
-            bias: Vec::new(),
-            batch: base.batch.min(400),
-            learning_rate: match base.system.as_str() {
-                "capacitor" | "capacitor-eps" => 3e-3,
-                _ => base.learning_rate,
-            },
-            // Without a limit some trainings on the arm end at the mean target.
-            clip: if base.system == "arm" { 1.0 } else { 0.0 },
-            ..base
-        },
-        "coda" => Settings {
-            bias: Vec::new(),
-            batch: few_rows(base.batch),
-            context_penalty: heavier(&base.system) * base.context_penalty,
-            network_penalty: heavier(&base.system) * base.network_penalty,
-            ..base
-        },
-        "maml" => Settings {
-            bias: Vec::new(),
-            batch: few_rows(base.batch),
-            learning_rate: of_few_steps(&base),
-            inner_rate: 0.1,
-            inner_steps: 2,
-            clip: 1.0,
-            ..base
-        },
-        "cavia" => Settings {
-            bias: Vec::new(),
-            batch: few_rows(base.batch),
-            learning_rate: of_few_steps(&base),
-            inner_rate: 1.0,
-            inner_steps: 5,
-            clip: 1.0,
-            ..base
-        },
-        _ => base,
-    }
-}
-
-/// What `camel tune` found better than what a method has otherwise, by a fifth or more in environments
-/// that no table uses. It tries short trainings: what the whole one of the table did not confirm was
-/// not taken over, so that a baseline keeps the better of both. CAVIA's inner rate on the pendulum and
-/// CoDA's learning rate on the cartpole were found by whole trainings of two seeds.
-fn found_by_tuning(settings: Settings) -> Settings {
-    let charges = settings.system.starts_with("charges");
-    let tuned = (&*settings.method, &*settings.system);
-    Settings {
-        learning_rate: match tuned {
-            ("coda" | "maml" | "cavia", _) if charges => 9e-3,
-            ("coda" | "maml", "upkie") => 1.5e-2,
-            ("cavia", "pendulum") | ("coda", "cartpole") => 3.33e-3,
-            _ => settings.learning_rate,
-        },
-        weight_decay: match tuned {
-            ("coda" | "r2d2", "pendulum") => 0.0,
-            _ => settings.weight_decay,
-        },
-        inner_rate: match tuned {
-            ("cavia", "upkie" | "pendulum") => 3.0,
-            _ => settings.inner_rate,
-        },
-        ..settings
     }
 }
 

@@ -1,5 +1,6 @@
-//! Time until CAMEL reaches an error in environments that it has not seen, beside the authors' code, where
-//! the suite in `speed` does not measure it: by Adam on the cartpole, and by both optimisers on charges.
+//! Time until CAMEL reaches an error in environments that it has not seen, where the suite in `speed` does
+//! not measure it: by Adam on the cartpole, and by both optimisers on charges. `tests/peers/compare.py` puts
+//! the time to the error of the authors' code beside that of their steps on the same machine.
 
 use burn::tensor::Device;
 use camel_lab::{
@@ -35,19 +36,6 @@ async fn time_to_accuracy() {
     show(&adam("charges-pair", 40_000), 10, &goals).await;
 }
 
-/// A time to the error of the authors' code beside the seconds that it takes for all its steps, which end
-/// in it: their number times the tenth percentile of one. Ours are the seconds that our steps took in
-/// fact, since those of L-BFGS are not alike. Nothing for errors of others.
-pub fn beside_theirs(system: &str, whose: &str, seconds: f64) -> String {
-    let theirs = match (system, whose) {
-        ("cartpole", AUTHORS) => 122.0,
-        ("charges-pair", AUTHORS) => 58.0,
-        _ => return String::new(),
-    };
-    let times = theirs / seconds;
-    format!(", 1/{times:.0} of its {theirs:.0} s (aim: 1/20)")
-}
-
 async fn show(settings: &Settings, shots: usize, goals: &[(f64, &str)]) {
     let system = systems::by_name(&settings.system).unwrap();
     let name = format!("{}, {}", settings.system, settings.optimiser.name());
@@ -65,10 +53,9 @@ async fn show(settings: &Settings, shots: usize, goals: &[(f64, &str)]) {
         error = mean_error(&trainer.snapshot().await.unwrap(), &trials);
         while let Some((goal, whose)) = left.first().filter(|(goal, _)| error <= *goal) {
             console_log!(
-                "{name}, {shots} shots: error {goal:.1e} ({whose}) after {seconds:.2} s, {} of {} steps{}",
+                "{name}, {shots} shots: error {goal:.1e} ({whose}) after {seconds:.2} s, {} of {} steps",
                 trainer.progress().step,
-                settings.steps,
-                beside_theirs(&settings.system, whose, seconds)
+                settings.steps
             );
             left = &left[1..];
         }

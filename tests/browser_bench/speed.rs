@@ -11,7 +11,7 @@ use camel_lab::{
 use wasm_bindgen_test::{console_log, wasm_bindgen_test};
 use web_time::Instant;
 
-use crate::{accuracy::beside_theirs, support::Recorder};
+use crate::support::Recorder;
 
 /// Shortest measurement [s].
 const SECONDS: f64 = 0.5;
@@ -125,15 +125,12 @@ fn say(device: &str, measured: &Measured) {
 }
 
 fn say_accuracy(device: &str, found: &Accuracy) {
-    let (reached, compared) = match found.seconds {
-        Some(seconds) => (
-            "reached",
-            beside_theirs(&found.system, &found.whose, seconds),
-        ),
-        None => ("not reached", String::new()),
+    let reached = match found.seconds {
+        Some(_) => "reached",
+        None => "not reached",
     };
     console_log!(
-        "{device}, {} {}: error {:.1e} ({}) {reached} after {:.2} s, {} steps: {:.1e}{compared}",
+        "{device}, {} {}: error {:.1e} ({}) {reached} after {:.2} s, {} steps: {:.1e}",
         found.system,
         found.method,
         found.goal,

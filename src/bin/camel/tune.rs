@@ -1,9 +1,12 @@
-//! What settings are chosen from: the same tries, with the same time, for every method.
+//! What settings are chosen from: as many tries for every method.
 
-use camel_lab::experiments::{
-    list_file::ListFile,
-    parallel::spread,
-    tuning::{Candidate, Tried, candidates},
+use camel_lab::{
+    experiments::{
+        list_file::ListFile,
+        parallel::spread,
+        tuning::{Candidate, GAIN, Tried, candidates, ratio},
+    },
+    learners::Settings,
 };
 
 use crate::{names, output::write};
@@ -17,16 +20,14 @@ pub struct Tune {
     /// Methods, with commas between; all that are trained if left out.
     #[arg(long, value_delimiter = ',')]
     methods: Vec<String>,
-    /// Seeds of trainings, with commas between. The trials have seeds that no table uses.
+    /// Seeds of trainings, with commas between. The first tries all, the others what was better with it by a
+    /// tenth. The trials have seeds that no table uses.
     #[arg(long, value_delimiter = ',', default_value = "0")]
     seeds: Vec<u64>,
-    /// Longest training [s]; a slower one gets fewer steps.
-    #[arg(long, default_value_t = 20.0)]
-    seconds: f64,
     /// Environments to adapt to; those of the tables if left out.
     #[arg(long)]
     trials: Option<usize>,
-    /// Trainings at a time. They share the machine: more than it has cores make each shorter.
+    /// Trainings at a time.
     #[arg(long, default_value_t = 1)]
     jobs: usize,
     /// File that keeps the results; what is in it is not tried again. `-` is standard output.
@@ -41,11 +42,18 @@ impl Tune {
     /// Tries what is missing.
     pub fn run(self) -> Result<(), String> {
         self.check()?;
-        let mut tries = self.tries()?;
         let mut file = ListFile::<Tried>::open(&self.json)?;
-        tries.retain(|one| !file.items.iter().any(|tried| is_done(one, tried)));
-        eprintln!("{} to try", tries.len());
-        let failures = self.work(tries, &mut file)?;
+        let mut failures = 0;
+        for (place, &seed) in self.seeds.iter().enumerate() {
+            let mut tries = self.tries(seed)?;
+            if place > 0 {
+                let first = self.seeds[0];
+                tries.retain(|(candidate, _)| is_promising(candidate, first, &file.items));
+            }
+            tries.retain(|one| !file.items.iter().any(|tried| is_done(one, tried)));
+            eprintln!("{} to try with seed {seed}", tries.len());
+            failures += self.work(tries, &mut file)?;
+        }
         if self.json == "-" {
             write("-", &file.text()?)?;
         }
@@ -56,10 +64,6 @@ impl Tune {
     }
 
     fn check(&self) -> Result<(), String> {
-        if !(self.seconds.is_finite() && self.seconds > 0.0) {
-            let seconds = self.seconds;
-            return Err(format!("the seconds must be above 0, but are {seconds}"));
-        }
         for (what, value) in [("trials", self.trials), ("jobs", Some(self.jobs))] {
             if value == Some(0) {
                 return Err(format!("the number of {what} must be 1 or more, but is 0"));
@@ -68,16 +72,14 @@ impl Tune {
         Ok(())
     }
 
-    fn tries(&self) -> Result<Vec<Try>, String> {
+    fn tries(&self, seed: u64) -> Result<Vec<Try>, String> {
         let systems = names::systems(&self.systems)?;
         let methods = names::trained_methods(&self.methods)?;
         let mut tries = Vec::new();
-        for &seed in &self.seeds {
-            for system in &systems {
-                for method in &methods {
-                    let all = candidates(system, method).map_err(|error| error.to_string())?;
-                    tries.extend(all.into_iter().map(|candidate| (candidate, seed)));
-                }
+        for system in &systems {
+            for method in &methods {
+                let all = candidates(system, method).map_err(|error| error.to_string())?;
+                tries.extend(all.into_iter().map(|candidate| (candidate, seed)));
             }
         }
         Ok(tries)
@@ -86,7 +88,7 @@ impl Tune {
     /// Tries all and returns how many failed.
     fn work(&self, tries: Vec<Try>, file: &mut ListFile<Tried>) -> Result<usize, String> {
         let (mut failures, mut written) = (0, Ok(()));
-        let work = |(candidate, seed): &Try| candidate.try_out(*seed, self.seconds, self.trials);
+        let work = |(candidate, seed): &Try| candidate.try_out(*seed, self.trials);
         spread(
             self.jobs,
             tries,
@@ -103,6 +105,23 @@ impl Tune {
             },
         );
         written.map(|()| failures)
+    }
+}
+
+/// Whether this candidate, or in its place any that it is compared with, was a gain with the first seed.
+fn is_promising(candidate: &Candidate, first: u64, tried: &[Tried]) -> bool {
+    let Settings { system, method, .. } = &candidate.settings;
+    let of_first = |t: &&Tried| (&t.system, &t.method, t.seed) == (system, method, first);
+    let tried: Vec<&Tried> = tried.iter().filter(of_first).collect();
+    let Ok(all) = candidates(system, method) else {
+        return false;
+    };
+    let usual = all[0].knobs();
+    let is_gain = |c: &Candidate| ratio(&tried, &c.knobs(), &usual).is_some_and(|r| r < GAIN);
+    if candidate.knobs() == usual {
+        all.iter().any(is_gain)
+    } else {
+        is_gain(candidate)
     }
 }
 

@@ -1,11 +1,11 @@
 //! The settings of every learner: what is allowed, and what the paper gives.
 
 use super::*;
-use crate::learners::METHODS;
+use crate::{learners::METHODS, systems::NAMES};
 
 #[test]
 fn every_method_has_allowed_settings_on_every_system() {
-    for system in SYSTEMS {
+    for system in NAMES {
         for method in METHODS {
             let settings = Settings::new(system, method.name).unwrap();
             settings.check().unwrap();
