@@ -139,17 +139,12 @@ impl Trainer {
         let full_batch = match settings.optimiser {
             Optimiser::Adam => None,
             Optimiser::Lbfgs => {
-                let loss = learner.projected().filter(|_| is_fused(&parameters));
-                let loss = loss.ok_or(LearnerError::Unsupported {
-                    method: "the optimiser lbfgs",
-                    action: "train this method on this device: it is for models that are affine in their context, on the processor",
-                })?;
-                let start = learner.initial_parameters(&mut generator(seed, FIRST_PARAMETERS));
                 // Learners that adapt to a part of the rows get a part of every trajectory.
                 let mut mixed = rows.clone();
                 mixed.shuffle(&mut generator(seed, ROW_ORDER));
                 let data = HostRows::of(tasks, &scaling, &mixed);
-                Some(FullBatch::new(&*learner, loss, data, start, settings.steps))
+                let host = is_fused(&parameters);
+                Some(second_order(&*learner, host, data, seed, settings.steps)?)
             }
         };
         let batches = Batches::new(tasks, &scaling, rows, settings.batch, place, rng);
@@ -425,6 +420,23 @@ fn read<E: std::fmt::Debug>(data: Result<TensorData, E>) -> Result<Vec<f64>, Lea
         .map_err(|e| LearnerError::Device(format!("{e:?}")))?
         .try_into_vec()
         .map_err(|e| LearnerError::Device(format!("{e:?}")))
+}
+
+/// The second-order search over all rows, which runs on the host.
+fn second_order(
+    learner: &dyn Learner,
+    on_host: bool,
+    rows: HostRows,
+    seed: u64,
+    steps: usize,
+) -> Result<FullBatch, LearnerError> {
+    let loss = learner.projected().filter(|_| on_host);
+    let loss = loss.ok_or(LearnerError::Unsupported {
+        method: "the optimiser lbfgs",
+        action: "train this method on this device: it is for models that are affine in their context, on the processor",
+    })?;
+    let start = learner.initial_parameters(&mut generator(seed, FIRST_PARAMETERS));
+    Ok(FullBatch::new(learner, loss, rows, start, steps))
 }
 
 fn first_parameters(learner: &dyn Learner, seed: u64, place: (&Device, DType)) -> Tensor<1> {
