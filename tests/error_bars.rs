@@ -47,8 +47,8 @@ fn report(
 
 /// What one training is worth.
 struct Merits {
-    /// Of each mass of a sweep from half to four times the cart's: is it covered soon after the alarm, if
-    /// there was one, and at the end?
+    /// Of each mass of a sweep from half to four times the cart's: is it covered soon after the change and at
+    /// the end?
     soon: Vec<f64>,
     end: Vec<f64>,
     /// What happens after a doubling.
@@ -88,7 +88,7 @@ fn merits(seed: u64) -> Merits {
 
 fn share(all: &[Merits], covered: fn(&Merits) -> &[f64]) -> f64 {
     let covered: Vec<f64> = all.iter().flat_map(covered).copied().collect();
-    assert!(covered.len() > 160, "{} trials", covered.len());
+    assert_eq!(covered.len(), TRAININGS.count() * MASSES as usize);
     covered.iter().sum::<f64>() / covered.len() as f64
 }
 

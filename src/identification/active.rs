@@ -9,11 +9,9 @@ use rand_distr::{Distribution as _, StandardNormal};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    design::Design,
-    error::IdentificationError,
     excitation::{ExcitationLimits, exciting_input},
     identifier::Identifier,
-    model::AffineModel,
+    model::{AffineModel, feature_rows},
     trials::{Summary, TrialError, check_count, check_trials, test_environment},
 };
 use crate::{
@@ -91,7 +89,8 @@ impl ActiveTrials {
                 self.samples,
                 (1, task.targets.len()),
             )?;
-            let chosen = choose(&mut physical, design.clone(), &task.inputs, self.samples)?;
+            let features = feature_rows(&mut physical, &task.inputs);
+            let chosen = design.clone().greedy(&features, self.samples)?;
             let at = |rows: &[usize]| {
                 let values = rows.iter().flat_map(|&row| task.inputs.row(row)).copied();
                 let inputs = Samples {
@@ -194,34 +193,6 @@ fn counts(first: usize, last: usize) -> Vec<usize> {
     let mut counts: Vec<usize> = (first.min(last)..last).step_by(step).collect();
     counts.push(last);
     counts
-}
-
-/// The best points one after the other, each at most once.
-fn choose(
-    model: &mut impl AffineModel,
-    mut design: Design,
-    points: &Samples,
-    count: usize,
-) -> Result<Vec<usize>, IdentificationError> {
-    let mut left: Vec<(usize, Vec<f64>)> = points
-        .rows()
-        .map(|point| {
-            let mut features = vec![0.0; model.size()];
-            model.features_into(point, &mut features);
-            features
-        })
-        .enumerate()
-        .collect();
-    let mut chosen = Vec::with_capacity(count);
-    while chosen.len() < count {
-        let Some((best, _)) = design.best(left.iter().map(|(_, v)| v.as_slice()))? else {
-            break;
-        };
-        let (row, features) = left.swap_remove(best);
-        design.measured(&features)?;
-        chosen.push(row);
-    }
-    Ok(chosen)
 }
 
 /// Features and inputs while the robot plays an input from rest.

@@ -12,12 +12,12 @@ use super::{
     change::CusumSettings,
     design::Design,
     error::IdentificationError,
-    least_squares::spectrum,
     model::{AdaptedModel, AffineModel, PhysicalModel, regressors},
     online::{Estimate, OnlineLeastSquares},
     quantile::NOMINAL_95,
     recursive::{RecursiveLeastSquares, RecursiveSettings},
     residuals::{ResidualModel, residuals},
+    spectrum::Spectrum,
 };
 use crate::{
     random::generator,
@@ -199,7 +199,7 @@ impl<M: AffineModel> Identifier<M> {
             }
             recursion.update(&row, target - biases[i]);
         }
-        let seen = spectrum(&features);
+        let seen = Spectrum::of(&features);
         let calibration = self.calibration.of_share(self.residuals.share(measurement));
         let spread = &self.prior.spread;
         let reach = self.model.reach(recursion.weights());

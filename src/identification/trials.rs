@@ -218,9 +218,10 @@ mod tests {
     use super::*;
     use crate::{
         identification::{
-            least_squares::{Noise, spectrum},
-            model::{KnownFeatures, adapt, regressors},
-            online::Estimate,
+            affine_map::Offset,
+            identifier::{Identifier, Prior},
+            model::{KnownFeatures, PhysicalModel},
+            residuals::ResidualModel,
         },
         random::generator,
         systems::cartpole::Cartpole,
@@ -230,7 +231,11 @@ mod tests {
     #[test]
     fn error_bars_with_known_features_cover_the_truth_as_often_as_they_say() {
         let system = Cartpole::default();
-        let mut model = KnownFeatures::new(system.clone());
+        let phi = system.environments(Split::Train, 0);
+        let known = KnownFeatures::new(system.clone());
+        let model = PhysicalModel::of_tasks(known, &phi, &phi, Offset::Zero).unwrap();
+        let noise = ResidualModel::white(0.1).unwrap();
+        let mut identifier = Identifier::from_parts(model, noise, Prior::of_tasks(&phi));
         let mut rng = generator(5, 0);
         let mut identify = |inputs: &Samples, targets: &[f64]| {
             let mut noisy = |y: &f64| -> f64 {
@@ -238,17 +243,7 @@ mod tests {
                 y + 0.1 * noise
             };
             let targets: Vec<f64> = targets.iter().map(&mut noisy).collect();
-            let fit = adapt(&mut model, inputs, &targets, None, Noise::Known(0.1))?;
-            let seen = spectrum(&regressors(&mut model, inputs).0);
-            Ok(Identified {
-                estimate: Estimate {
-                    values: fit.weights.as_slice().to_vec(),
-                    standard_errors: fit.standard_errors(),
-                },
-                determined: vec![true; 2],
-                rank: seen.rank,
-                condition: seen.condition,
-            })
+            identifier.identify(inputs, &targets, 0.0)
         };
         let report = identify_trials(&system, 50, 200, 0, &mut identify).unwrap();
         let coverage = report.coverage_95.unwrap();
