@@ -323,6 +323,7 @@ fn describe(system: &dyn System, truth: &[f64], found: &identifier::Identified) 
         estimate: found.estimate.values[j],
         standard_error: found.estimate.standard_errors[j],
         determined: found.determined[j],
+        map_alone: found.map_alone,
     };
     parameters.enumerate().map(describe).collect()
 }

@@ -86,6 +86,9 @@ pub struct Identified {
     pub rank: usize,
     /// Condition number of the shots, parameters scaled alike; of the map where there is only that.
     pub condition: f64,
+    /// Whether the standard errors are those of the map from contexts to parameters alone, without what the
+    /// shots leave open.
+    pub map_alone: bool,
 }
 
 /// A trained model that identifies.
@@ -219,6 +222,7 @@ impl<M: AffineModel> Identifier<M> {
             },
             rank: seen.rank,
             condition: seen.condition,
+            map_alone: false,
         })
     }
 

@@ -1,4 +1,4 @@
-//! Least squares, recursive least squares, change detection and error bars.
+//! Recursive least squares, change detection and error bars.
 
 pub mod active;
 pub mod affine_map;
