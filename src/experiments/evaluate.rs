@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use nalgebra::DVector;
 use rand::seq::index;
 use rand_distr::{Distribution as _, StandardNormal};
 use thiserror::Error;
@@ -18,7 +19,6 @@ use crate::{
         error::IdentificationError,
         identifier::{self, Identifier},
         learned::{LearnedError, LearnedModel},
-        least_squares::{Noise, fit},
     },
     learners::{Adapted, LearnerError, Model},
     random::generator,
@@ -27,6 +27,8 @@ use crate::{
     },
 };
 
+/// Shots whose smallest singular value is below this share of their size do not tell all charges.
+const LEAST_SINGULAR: f64 = 1e-8;
 /// Pairs of true and predicted targets that a report keeps.
 const PAIRS: usize = 300;
 /// Stream of the noise and of the choice of shots.
@@ -278,8 +280,14 @@ pub fn noise_floor(charges: &Charges, noise: f64, trial: &Trial) -> Option<f64> 
         return None;
     }
     let features = charges.features(&trial.inputs);
-    let fitted = fit(&features, &trial.targets, None, Noise::Known(noise)).ok()?;
-    let predicted = charges.features(&trial.rest_inputs()) * fitted.weights;
+    let (least, unknowns) = (LEAST_SINGULAR * features.norm(), features.ncols());
+    let shots = features.svd(true, true);
+    if shots.rank(least) < unknowns {
+        return None;
+    }
+    let targets = DVector::from_column_slice(&trial.targets);
+    let fitted = shots.solve(&targets, 0.0).ok()?;
+    let predicted = charges.features(&trial.rest_inputs()) * fitted;
     Some(ErrorSize::of(&trial.rest_targets(), predicted.as_slice()).mse)
 }
 
@@ -315,6 +323,7 @@ fn describe(system: &dyn System, truth: &[f64], found: &identifier::Identified) 
         estimate: found.estimate.values[j],
         standard_error: found.estimate.standard_errors[j],
         determined: found.determined[j],
+        map_alone: found.map_alone,
     };
     parameters.enumerate().map(describe).collect()
 }

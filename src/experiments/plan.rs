@@ -11,7 +11,7 @@ use crate::{
         design::Design,
         error::IdentificationError,
         identifier::Identifier,
-        model::{AffineModel, regressors},
+        model::{AffineModel, feature_rows},
     },
     random::generator,
     systems::Samples,
@@ -57,11 +57,7 @@ pub fn plan<M: AffineModel + Clone>(
     seed: u64,
 ) -> Result<Option<Plan>, IdentificationError> {
     let mut model = known.model().clone();
-    let mut rows = |samples: &Samples| -> Vec<Vec<f64>> {
-        let (features, _) = regressors(&mut model, samples);
-        let rows = features.row_iter();
-        rows.map(|row| row.iter().copied().collect()).collect()
-    };
+    let mut rows = |samples| feature_rows(&mut model, samples);
     let (features, seen) = (rows(candidates), rows(measured));
     let start = known.design(noise)?;
     let mut now = start.clone();

@@ -113,6 +113,10 @@ pub struct Identified {
     pub standard_error: f64,
     /// Whether the shots determine it.
     pub determined: bool,
+    /// Whether the standard error is that of the map from contexts to parameters alone, without what the shots
+    /// leave open; older files do not say.
+    #[serde(default)]
+    pub map_alone: bool,
 }
 
 impl Identified {
@@ -181,12 +185,18 @@ impl fmt::Display for Adaptation {
             estimate,
             standard_error,
             unit,
+            map_alone,
             ..
         } in identified
         {
+            let of = if *map_alone {
+                ", ± of the map alone"
+            } else {
+                ""
+            };
             writeln!(
                 f,
-                "{name}: {estimate:.4} ± {standard_error:.4} {unit} (true {truth})"
+                "{name}: {estimate:.4} ± {standard_error:.4} {unit} (true {truth}{of})"
             )?;
         }
         Ok(())

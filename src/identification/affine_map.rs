@@ -6,7 +6,7 @@
 //! ridge beside that: it would pull every parameter to the mean of the training tasks, and a map of φ, which
 //! has fewer directions than there are tasks, needs none.
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, RowDVector};
 
 use super::error::{IdentificationError, check_finite, check_length};
 
@@ -31,12 +31,16 @@ pub enum Offset {
     Zero,
 }
 
+/// Means of the training tasks' inputs and outputs.
+type Means = (RowDVector<f64>, RowDVector<f64>);
+
 /// A fitted map and how far it can be trusted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AffineMap {
     matrix: DMatrix<f64>,
     offset: DVector<f64>,
-    centre: DVector<f64>,
+    /// Mean of the training tasks' inputs; none of a map through zero.
+    centre: Option<DVector<f64>>,
     /// (XᵀX)⁺ of the centred, truncated inputs.
     precision_inverse: DMatrix<f64>,
     /// Covariance of the training tasks' residuals; zero when the map passes through all of them.
@@ -67,12 +71,14 @@ impl AffineMap {
                 inputs: size,
             });
         }
-        let (x_centre, z_centre) = match offset {
-            Offset::Free => (x.row_mean().transpose(), z.row_mean().transpose()),
-            Offset::Zero => (DVector::zeros(size), DVector::zeros(z.ncols())),
+        let means = match offset {
+            Offset::Free => Some((x.row_mean(), z.row_mean())),
+            Offset::Zero => None,
         };
-        let x = centred(x, &x_centre);
-        let z = centred(z, &z_centre);
+        let (x, z) = match &means {
+            Some((of_x, of_z)) => (centred(x, of_x), centred(z, of_z)),
+            None => (x, z),
+        };
         let Truncated {
             solver,
             precision_inverse,
@@ -81,22 +87,20 @@ impl AffineMap {
         } = truncate(&x, rank);
         let matrix = z.tr_mul(&solver);
         let errors = &z - &x * matrix.transpose();
-        let freedom = tasks.saturating_sub(rank + usize::from(offset == Offset::Free));
+        let unknowns = rank + usize::from(means.is_some());
+        let freedom = tasks.saturating_sub(unknowns);
+        let through = |(of_x, of_z): &Means| of_z.transpose() - &matrix * of_x.transpose();
         Ok(Self {
-            offset: z_centre - &matrix * &x_centre,
+            offset: means.as_ref().map_or(DVector::zeros(z.ncols()), through),
             residual: errors.tr_mul(&errors) / freedom.max(1) as f64,
             freedom,
-            usual_leverage: (rank + usize::from(offset == Offset::Free)) as f64 / tasks as f64,
+            usual_leverage: unknowns as f64 / tasks as f64,
             matrix,
-            centre: x_centre,
+            centre: means.map(|(of_x, _)| of_x.transpose()),
             precision_inverse,
             singular_values,
             rank,
-            tasks: if offset == Offset::Free {
-                tasks
-            } else {
-                usize::MAX
-            },
+            tasks,
         })
     }
 
@@ -130,8 +134,12 @@ impl AffineMap {
 
     /// How much the map's own error grows away from the training tasks, which have less than 1.
     fn leverage(&self, input: &[f64]) -> f64 {
-        let away = DVector::from_column_slice(input) - &self.centre;
-        1.0 / self.tasks as f64 + away.dot(&(&self.precision_inverse * &away))
+        let input = DVector::from_column_slice(input);
+        let (away, offset) = match &self.centre {
+            Some(centre) => (input - centre, 1.0 / self.tasks as f64),
+            None => (input, 0.0),
+        };
+        offset + away.dot(&(&self.precision_inverse * &away))
     }
 
     /// How much larger the map's error is to be expected at an input than at the training tasks, 1 or
@@ -183,9 +191,9 @@ fn rows(what: &'static str, rows: &[Vec<f64>]) -> Result<DMatrix<f64>, Identific
     Ok(DMatrix::from_fn(rows.len(), width, |i, j| rows[i][j]))
 }
 
-fn centred(mut matrix: DMatrix<f64>, centre: &DVector<f64>) -> DMatrix<f64> {
+fn centred(mut matrix: DMatrix<f64>, mean: &RowDVector<f64>) -> DMatrix<f64> {
     for mut row in matrix.row_iter_mut() {
-        row -= centre.transpose();
+        row -= mean;
     }
     matrix
 }

@@ -21,7 +21,8 @@ pub(super) fn context_map(model: &Model) -> Result<AffineMap, IdentificationErro
 }
 
 /// The parameters that an adapted model's context stands for. The error bars are the map's own; what
-/// the shots leave open is not in them, since such a method does not know it.
+/// the shots leave open is not in them, since such a method does not know it: it may end its gradient steps
+/// farther from the context of the environment than the bars reach, and they say so ([`Identified::map_alone`]).
 pub fn identify_by_map(
     model: &Model,
     adapted: &Adapted,
@@ -37,6 +38,7 @@ pub fn identify_by_map(
         estimate,
         rank: map.rank(),
         condition: map.condition(),
+        map_alone: true,
     })
 }
 
@@ -61,11 +63,11 @@ mod tests {
     };
 
     #[test]
-    fn a_method_without_features_has_error_bars_too() {
+    fn a_method_without_features_has_error_bars_of_its_map_alone() {
         let shipped = [
-            include_bytes!("../../public/weights/cartpole-anil.safetensors").as_slice(),
+            include_bytes!("../../public/weights/cartpole-cavia.safetensors").as_slice(),
             include_bytes!("../../public/weights/cartpole-coda.safetensors"),
-            include_bytes!("../../public/weights/cartpole-r2d2.safetensors"),
+            include_bytes!("../../public/weights/cartpole-maml.safetensors"),
         ];
         let system = Cartpole::default();
         let task = system.task(&[2.0, 0.3], Split::Test, 1).unwrap();
@@ -80,6 +82,7 @@ mod tests {
             let found = identify_by_map(&model, &adapted).unwrap();
             let bars = &found.estimate.standard_errors;
             assert!(bars.iter().all(|bar| *bar > 1e-6), "{found:?}");
+            assert!(found.map_alone);
             assert_eq!(found.rank, 2, "{found:?}");
             assert!(found.condition >= 1.0, "{found:?}");
         }

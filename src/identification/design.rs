@@ -66,17 +66,21 @@ impl Design {
         Ok(())
     }
 
-    /// Chooses `count` candidates one after the other; a candidate may be measured again.
+    /// Chooses `count` candidates one after the other, each at most once: where a model is wrong, it would be
+    /// wrong in the same way again.
     pub fn greedy(
         &mut self,
         candidates: &[Vec<f64>],
         count: usize,
     ) -> Result<Vec<usize>, IdentificationError> {
+        let mut left: Vec<usize> = (0..candidates.len()).collect();
         let mut chosen = Vec::with_capacity(count);
-        for _ in 0..count {
-            let Some((number, _)) = self.best(candidates.iter().map(Vec::as_slice))? else {
+        while chosen.len() < count {
+            let features = left.iter().map(|&number| candidates[number].as_slice());
+            let Some((place, _)) = self.best(features)? else {
                 break;
             };
+            let number = left.swap_remove(place);
             self.measured(&candidates[number])?;
             chosen.push(number);
         }
@@ -106,7 +110,10 @@ mod tests {
 
     use super::*;
     use crate::{
-        identification::least_squares::{self, Noise, Ridge},
+        identification::{
+            model::dot,
+            recursive::{RecursiveLeastSquares, RecursiveSettings},
+        },
         random::generator,
     };
 
@@ -127,17 +134,23 @@ mod tests {
     fn error(candidates: &[Vec<f64>], chosen: &[usize], seed: u64) -> f64 {
         let truth = [2.0, 3.5, 1.5];
         let mut rng = generator(seed, 1);
-        let features = DMatrix::from_fn(chosen.len(), 3, |i, j| candidates[chosen[i]][j]);
-        let targets: Vec<f64> = (features.clone() * DVector::from_row_slice(&truth))
+        let settings = RecursiveSettings {
+            forgetting: 1.0,
+            noise: 0.1,
+            spread: vec![5.0; 3],
+            drift: None,
+        };
+        let mut found = RecursiveLeastSquares::new(&[0.0; 3], settings).unwrap();
+        for &point in chosen {
+            let noise: f64 = StandardNormal.sample(&mut rng);
+            let potential = dot(&candidates[point], &truth) + 0.1 * noise;
+            found.update(&candidates[point], potential);
+        }
+        let squares = found
+            .weights()
             .iter()
-            .map(|y| {
-                let noise: f64 = StandardNormal.sample(&mut rng);
-                y + 0.1 * noise
-            })
-            .collect();
-        let ridge = Ridge::uniform(3, (0.1_f64 / 5.0).powi(2));
-        let fit = least_squares::fit(&features, &targets, Some(&ridge), Noise::Known(0.1)).unwrap();
-        let squares = fit.weights.iter().zip(truth).map(|(a, b)| (a - b).powi(2));
+            .zip(truth)
+            .map(|(a, b)| (a - b).powi(2));
         (squares.sum::<f64>() / 3.0).sqrt()
     }
 

@@ -5,28 +5,6 @@ use thiserror::Error;
 /// Why something could not be identified.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum IdentificationError {
-    /// More unknowns than shots, and no prior to fill the gap.
-    #[error(
-        "{unknowns} unknowns need at least {unknowns} shots or a ridge, but there are {shots} shots"
-    )]
-    TooFewShots {
-        /// Shots given.
-        shots: usize,
-        /// Unknowns to determine.
-        unknowns: usize,
-    },
-    /// The shots leave a direction of the unknowns free, and no prior fills the gap.
-    #[error(
-        "the shots determine {rank} of {unknowns} unknowns (condition number {condition:.1e}); give more varied shots or a ridge"
-    )]
-    Singular {
-        /// Numerical rank of the features.
-        rank: usize,
-        /// Unknowns to determine.
-        unknowns: usize,
-        /// Condition number of the features, columns scaled to one length.
-        condition: f64,
-    },
     /// Too few training tasks for a map between task weights and parameters.
     #[error("a map of {inputs} inputs needs at least 2 training tasks, but there are {tasks}")]
     TooFewTasks {

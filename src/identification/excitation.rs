@@ -140,10 +140,10 @@ mod tests {
     use super::*;
     use crate::{
         identification::{
-            least_squares::{Noise, Ridge},
-            model::{KnownFeatures, adapt},
+            model::KnownFeatures,
+            recursive::{RecursiveLeastSquares, RecursiveSettings},
         },
-        systems::{Samples, cartpole::Cartpole, trajectories::Sine},
+        systems::{cartpole::Cartpole, trajectories::Sine},
     };
 
     const STEPS: usize = 60;
@@ -153,23 +153,23 @@ mod tests {
         let robot = Cartpole::default();
         let truth = [2.3, 0.25];
         let mut rng = random::generator(seed, 2);
-        let (mut state, mut values, mut targets) = (vec![0.0; 4], Vec::new(), Vec::new());
+        let settings = RecursiveSettings {
+            forgetting: 1.0,
+            noise: 0.05,
+            spread: vec![2.0, 0.6],
+            drift: None,
+        };
+        let mut found = RecursiveLeastSquares::new(&[1.5, 0.35], settings).unwrap();
+        let mut model = KnownFeatures::new(robot.clone());
+        let (mut state, mut features) = (vec![0.0; 4], [0.0; 2]);
         for &input in inputs {
             let noise: f64 = StandardNormal.sample(&mut rng);
             let next = robot.step(&truth, &state, input + 0.05 * noise);
-            values.extend(robot.features(&state, &next));
-            targets.push(input);
+            let bias = model.features_into(&robot.features(&state, &next), &mut features);
+            found.update(&features, input - bias);
             state = next;
         }
-        let samples = Samples { dim: 6, values };
-        let ridge = Ridge {
-            centre: vec![1.5, 0.35],
-            strength: vec![(0.05_f64 / 2.0).powi(2), (0.05_f64 / 0.6).powi(2)],
-        };
-        let mut model = KnownFeatures::new(robot);
-        let noise = Noise::Known(0.05);
-        let fit = adapt(&mut model, &samples, &targets, Some(&ridge), noise).unwrap();
-        (fit.weights[1] / truth[1] - 1.0).abs()
+        (found.weights()[1] / truth[1] - 1.0).abs()
     }
 
     #[test]

@@ -12,12 +12,12 @@ use super::{
     change::CusumSettings,
     design::Design,
     error::IdentificationError,
-    least_squares::spectrum,
     model::{AdaptedModel, AffineModel, PhysicalModel, regressors},
     online::{Estimate, OnlineLeastSquares},
     quantile::NOMINAL_95,
     recursive::{RecursiveLeastSquares, RecursiveSettings},
     residuals::{ResidualModel, residuals},
+    spectrum::Spectrum,
 };
 use crate::{
     random::generator,
@@ -86,6 +86,9 @@ pub struct Identified {
     pub rank: usize,
     /// Condition number of the shots, parameters scaled alike; of the map where there is only that.
     pub condition: f64,
+    /// Whether the standard errors are those of the map from contexts to parameters alone, without what the
+    /// shots leave open.
+    pub map_alone: bool,
 }
 
 /// A trained model that identifies.
@@ -199,7 +202,7 @@ impl<M: AffineModel> Identifier<M> {
             }
             recursion.update(&row, target - biases[i]);
         }
-        let seen = spectrum(&features);
+        let seen = Spectrum::of(&features);
         let calibration = self.calibration.of_share(self.residuals.share(measurement));
         let spread = &self.prior.spread;
         let reach = self.model.reach(recursion.weights());
@@ -219,6 +222,7 @@ impl<M: AffineModel> Identifier<M> {
             },
             rank: seen.rank,
             condition: seen.condition,
+            map_alone: false,
         })
     }
 

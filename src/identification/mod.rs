@@ -1,4 +1,4 @@
-//! Least squares, recursive least squares, change detection and error bars.
+//! Recursive least squares, change detection and error bars.
 
 pub mod active;
 pub mod affine_map;
@@ -12,12 +12,12 @@ pub mod excitation;
 pub mod identifier;
 mod instrument;
 pub mod learned;
-pub mod least_squares;
 pub mod model;
 pub mod online;
 pub mod quantile;
 pub mod recursive;
 pub mod residuals;
+mod spectrum;
 pub mod trials;
 mod whitener;
 pub mod window;

@@ -12,8 +12,6 @@
 
 use nalgebra::DMatrix;
 
-#[cfg(test)]
-use super::least_squares::{self, Fit, Noise, Ridge};
 use super::{
     affine_map::{AffineMap, Offset, Rank},
     error::{IdentificationError, check_length},
@@ -66,19 +64,11 @@ pub fn regressors(model: &mut impl AffineModel, inputs: &Samples) -> (DMatrix<f6
     (features, biases)
 }
 
-/// Adapts the weights to shots by (ridge) least squares: what tests compare the recursion with.
-#[cfg(test)]
-pub(crate) fn adapt(
-    model: &mut impl AffineModel,
-    inputs: &Samples,
-    targets: &[f64],
-    ridge: Option<&Ridge>,
-    noise: Noise,
-) -> Result<Fit, IdentificationError> {
-    check_length("the targets", inputs.len(), targets.len())?;
-    let (features, biases) = regressors(model, inputs);
-    let rest: Vec<f64> = targets.iter().zip(&biases).map(|(y, c)| y - c).collect();
-    least_squares::fit(&features, &rest, ridge, noise)
+/// The features of many input rows, row by row.
+pub fn feature_rows(model: &mut impl AffineModel, inputs: &Samples) -> Vec<Vec<f64>> {
+    let (features, _) = regressors(model, inputs);
+    let rows = features.row_iter();
+    rows.map(|row| row.iter().copied().collect()).collect()
 }
 
 /// A robot's exact inverse dynamics, which is affine in its parameters:
@@ -211,8 +201,28 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use nalgebra::DVector;
+
     use super::*;
-    use crate::systems::{Split, System as _, cartpole::Cartpole};
+    use crate::{
+        identification::spectrum::Spectrum,
+        systems::{Split, System as _, cartpole::Cartpole},
+    };
+
+    /// The weights that fit shots best, or how many directions of them the shots move where not all.
+    fn adapt(
+        model: &mut impl AffineModel,
+        inputs: &Samples,
+        targets: &[f64],
+    ) -> Result<DVector<f64>, usize> {
+        let (features, biases) = regressors(model, inputs);
+        let rest = DVector::from_column_slice(targets) - DVector::from_vec(biases);
+        let rank = Spectrum::of(&features).rank;
+        match rank == model.size() {
+            true => Ok(features.svd(true, true).solve(&rest, 0.0).unwrap()),
+            false => Err(rank),
+        }
+    }
 
     /// Four redundant task weights over two known features: what a trained model looks like.
     struct Redundant(KnownFeatures<Cartpole>);
@@ -251,15 +261,8 @@ mod tests {
         let system = Cartpole::default();
         let task = system.task(&[1.8, 0.27], Split::Test, 1).unwrap();
         let mut model = KnownFeatures::new(system);
-        let fit = adapt(
-            &mut model,
-            &task.inputs,
-            &task.targets,
-            None,
-            Noise::Residuals,
-        )
-        .unwrap();
-        assert!((fit.weights[0] - 1.8).abs() < 1e-9 && (fit.weights[1] - 0.27).abs() < 1e-9);
+        let masses = adapt(&mut model, &task.inputs, &task.targets).unwrap();
+        assert!((masses[0] - 1.8).abs() < 1e-9 && (masses[1] - 0.27).abs() < 1e-9);
     }
 
     #[test]
@@ -273,13 +276,9 @@ mod tests {
         };
         let targets = &task.targets[..20];
         let mut redundant = Redundant(KnownFeatures::new(Cartpole::default()));
-        let free = adapt(&mut redundant, &shots, targets, None, Noise::Residuals);
-        assert!(matches!(
-            free,
-            Err(IdentificationError::Singular { rank: 3, .. })
-        ));
-        let fit = adapt(&mut physical(), &shots, targets, None, Noise::Residuals).unwrap();
-        assert!((fit.weights[0] - 2.2).abs() < 1e-6 && (fit.weights[1] - 0.33).abs() < 1e-6);
+        assert_eq!(adapt(&mut redundant, &shots, targets), Err(3));
+        let masses = adapt(&mut physical(), &shots, targets).unwrap();
+        assert!((masses[0] - 2.2).abs() < 1e-6 && (masses[1] - 0.33).abs() < 1e-6);
     }
 
     #[test]

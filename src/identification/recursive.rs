@@ -259,7 +259,7 @@ mod tests {
     use rand_distr::{Distribution as _, StandardNormal};
 
     use super::*;
-    use crate::{identification::least_squares, random::generator};
+    use crate::random::generator;
 
     fn settings(forgetting: f64) -> RecursiveSettings {
         RecursiveSettings {
@@ -280,12 +280,13 @@ mod tests {
             let row: Vec<f64> = row.iter().copied().collect();
             online.update(&row, target);
         }
-        let ridge = least_squares::Ridge::uniform(3, (0.1_f64 / 10.0).powi(2));
-        let noise = least_squares::Noise::Known(0.1);
-        let batch = least_squares::fit(&features, &targets, Some(&ridge), noise).unwrap();
+        // w = (VᵀV + λ)⁻¹ Vᵀy with covariance σ² (VᵀV + λ)⁻¹, λ = (σ/s)².
+        let ridge = DMatrix::identity(3, 3) * (0.1_f64 / 10.0).powi(2);
+        let inverse = (features.tr_mul(&features) + ridge).try_inverse().unwrap();
+        let batch = &inverse * features.tr_mul(&DVector::from_vec(targets));
         for unknown in 0..3 {
-            assert!((online.weights()[unknown] - batch.weights[unknown]).abs() < 1e-9);
-            let error = batch.standard_errors()[unknown];
+            assert!((online.weights()[unknown] - batch[unknown]).abs() < 1e-9);
+            let error = 0.1 * inverse[(unknown, unknown)].sqrt();
             assert!((online.standard_error(unknown) - error).abs() < 1e-9);
         }
     }

@@ -124,6 +124,22 @@ pub fn plan_chart(plan: Option<&Plan>) -> Chart {
     })
 }
 
+/// How the errors of planned points compare with those of random ones, in words.
+pub fn plan_text(plan: &Plan) -> String {
+    let Some([planned, random]) = plan.errors.last() else {
+        return String::new();
+    };
+    let ratio = number::significant(planned / random, 2);
+    let count = plan.errors.len();
+    let reason = match planned < random {
+        true => "",
+        false => ": the model is wrong where it takes measurements to tell most",
+    };
+    format!(
+        "Here {count} planned points leave {ratio} times the error of {count} random ones{reason}."
+    )
+}
+
 /// Identified parameters in units of the true ones, so that all fit one axis. One that is truly zero
 /// has no such unit and is left to the table.
 pub fn identified_chart(method: &str, identified: &[Identified]) -> Chart {
@@ -134,7 +150,11 @@ pub fn identified_chart(method: &str, identified: &[Identified]) -> Chart {
     };
     let errors = relative(|found| 2.0 * found.standard_error);
     Chart::Bars(BarChart {
-        title: "Identified over true, ± 2 standard errors".to_owned(),
+        title: match identified.iter().any(|found| found.map_alone) {
+            true => "Identified over true, ± 2 standard errors of the map alone",
+            false => "Identified over true, ± 2 standard errors",
+        }
+        .to_owned(),
         category: "parameter".to_owned(),
         y: Axis::linear("identified / true", ""),
         categories: shown().map(|found| found.symbol.clone()).collect(),
@@ -192,12 +212,14 @@ pub fn identified_text(identified: &Identified) -> String {
         standard_error,
         unit,
         determined,
+        map_alone,
         ..
     } = identified;
     let value = format!(
-        "{} ± {} {unit}",
+        "{} ± {} {unit}{}",
         number::significant(*estimate, 4),
-        number::significant(*standard_error, 2)
+        number::significant(*standard_error, 2),
+        if *map_alone { " (of the map)" } else { "" }
     );
     if *determined {
         value
@@ -217,6 +239,11 @@ pub fn conditioning_text(adaptation: &Adaptation) -> String {
         "numerical rank {rank}, condition number {}",
         number::significant(condition, 2)
     );
+    if adaptation.identified.iter().any(|found| found.map_alone) {
+        return format!(
+            "The error bars are those of the map from this method's context to the parameters, found on its training tasks. What these samples leave open is not in them, so that they may be too narrow. The map: {numbers}."
+        );
+    }
     if names.is_empty() {
         return format!("How well these samples tell the parameters apart: {numbers}.");
     }
@@ -242,6 +269,7 @@ mod tests {
             estimate: 1.0,
             standard_error: 0.1,
             determined,
+            map_alone: false,
         };
         let mut adaptation = Adaptation {
             identified: vec![parameter("cart mass", true), parameter("pole mass", false)],
@@ -256,6 +284,11 @@ mod tests {
         assert!(text.contains("rank 1, condition number 1"), "{text}");
         adaptation.identified[1].determined = true;
         assert!(!conditioning_text(&adaptation).contains("not determine"));
+        adaptation.identified[1].map_alone = true;
+        assert!(conditioning_text(&adaptation).contains("samples leave open is not in them"));
+        let chart = charts::describe(&identified_chart("maml", &adaptation.identified));
+        assert!(chart.contains("of the map alone"), "{chart}");
+        assert!(identified_text(&adaptation.identified[1]).ends_with("kg (of the map)"));
     }
 
     #[test]
@@ -336,6 +369,7 @@ mod tests {
             estimate,
             standard_error: 0.1,
             determined: true,
+            map_alone: false,
         };
         let chart = identified_chart("camel", &[found("a", 2.0, 2.2), found("b", -4.0, -4.0)]);
         let words = charts::describe(&chart);

@@ -42,7 +42,12 @@ pub fn mass_chart(OnlineReport { spec, run, .. }: &OnlineReport) -> Chart {
     let estimate = if bands.len() < line.len() || line.is_empty() {
         Series::new(method, hue, line)
     } else {
-        Series::new(format!("{method}, ± 2 standard errors"), hue, line).with_band(bands)
+        let of = if spec.method == "camel" {
+            ""
+        } else {
+            " of the map"
+        };
+        Series::new(format!("{method}, ± 2 standard errors{of}"), hue, line).with_band(bands)
     };
     let truth = |p: &OnlinePoint| [p.time, p.truth];
     let mark = |&at: &f64| Mark {

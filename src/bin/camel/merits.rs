@@ -221,6 +221,7 @@ fn nothing(model: &Model) -> Identified {
         determined: vec![false; size],
         rank: 0,
         condition: f64::INFINITY,
+        map_alone: true,
     }
 }
 

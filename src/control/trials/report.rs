@@ -21,7 +21,7 @@ pub struct AdaptiveTrial {
     pub quiet_steps: usize,
     /// Whether the last error bar held the truth; none without one.
     pub covered: Option<bool>,
-    /// The same 100 steps after the change was noticed.
+    /// The same 100 steps after the change, noticed or not; none in a run that ends before.
     pub covered_soon: Option<bool>,
     /// Total error of the adaptive model; infinite if a run failed.
     pub error: f64,
@@ -140,7 +140,7 @@ pub struct AdaptiveReport {
     pub false_alarms_per_10k: f64,
     /// Share of trials whose last 95 % interval held the new mass; none without error bars.
     pub coverage_95: Option<f64>,
-    /// The same 100 steps after the change was noticed.
+    /// The same 100 steps after the change, noticed or not.
     pub coverage_95_soon: Option<f64>,
     /// Total error, median over all trials, one that failed counted as infinite: the tip's distances to
     /// the reference of the cartpole, the wheels' from the path of Upkie [m].

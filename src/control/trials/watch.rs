@@ -2,7 +2,8 @@
 
 use crate::identification::quantile::NOMINAL_95;
 
-/// Steps after a noticed change in which further alarms belong to it.
+/// Steps after a noticed change in which further alarms belong to it, and after a change until error bars are
+/// first looked at.
 const SETTLING: usize = 100;
 /// Relative errors within which an estimate counts as there.
 pub const TOLERANCES: [f64; 3] = [0.05, 0.1, 0.15];
@@ -33,7 +34,7 @@ pub struct Watch {
     pub total_error: f64,
     /// Whether the last error bar held the truth; none without one.
     pub covered: Option<bool>,
-    /// The same [`SETTLING`] steps after the change was noticed.
+    /// The same [`SETTLING`] steps after the change, noticed or not; none in a run that ends before.
     pub covered_soon: Option<bool>,
 }
 
@@ -74,10 +75,7 @@ impl Watch {
                 }
             }
             self.covered = seen.standard_error.map(|bar| off <= NOMINAL_95 * bar);
-            if self
-                .noticed
-                .is_some_and(|step| seen.step == step + SETTLING)
-            {
+            if seen.step == self.change + SETTLING {
                 self.covered_soon = self.covered;
             }
         }

@@ -214,7 +214,7 @@ fn identify(
             .zip(standard_errors)
             .zip(found.determined);
         let values = values.map(|((value, error), determined)| (value, error, determined));
-        return Ok((describe(spec, &held.held, values), None));
+        return Ok((describe(spec, &held.held, values, true), None));
     };
     let (contexts, parameters): (Vec<_>, Vec<_>) = model
         .tasks()
@@ -239,13 +239,14 @@ fn identify(
     let known = identifier.model().task_weights(&truth)?;
     let predicted = model.predict(&model.with_context(&known)?, &rest.inputs)?;
     let zero_shot = ErrorSize::of(&rest.targets, &predicted);
-    Ok((describe(spec, &held.held, values), Some(zero_shot)))
+    Ok((describe(spec, &held.held, values, false), Some(zero_shot)))
 }
 
 fn describe(
     spec: &DataSpec,
     held: &Task,
     values: impl Iterator<Item = (f64, f64, bool)>,
+    map_alone: bool,
 ) -> Vec<Identified> {
     let about = spec.columns.parameters.iter().zip(&held.parameters);
     let identified = |((heading, &truth), (estimate, standard_error, determined)): (
@@ -261,6 +262,7 @@ fn describe(
             estimate,
             standard_error,
             determined,
+            map_alone,
         }
     };
     about.zip(values).map(identified).collect()

@@ -36,6 +36,7 @@ fn report() -> Report {
                 estimate: 2.1,
                 standard_error: 0.1,
                 determined: true,
+                map_alone: false,
             }],
             conditioning: None,
             predictions: vec![(1.0, 1.1)],

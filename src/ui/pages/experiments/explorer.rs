@@ -14,7 +14,7 @@ use crate::{
     ui::{
         components::{ChartView, Empty, Notice, NumberField, Tone},
         entry::Range,
-        figures::plan_chart,
+        figures::{plan_chart, plan_text},
         pages::{
             experiments::{pictures::Pictures, results::Results},
             gallery::{parameters::Parameters, setting::Setting},
@@ -171,6 +171,9 @@ fn Planned(
     view! {
         <Show when=move || plan.with(Option::is_some)>
             <ChartView chart=chart />
+            <p class="small muted" id="planned">
+                {move || plan.with(|plan| plan.as_ref().map(plan_text))}
+            </p>
         </Show>
     }
     .into_any()
