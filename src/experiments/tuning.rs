@@ -1,7 +1,7 @@
 //! What settings are chosen from: for every method on every system as many changes, each a whole training,
 //! judged on environments that no table uses.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -75,10 +75,24 @@ impl Tried {
 }
 
 /// A change is a gain if it brings errors below this share of what they are.
-pub const GAIN: f64 = 0.9;
+const GAIN: f64 = 0.9;
+/// A change that makes errors this many times larger with any one seed fails there, and is no gain: the
+/// tables are means, which one failure makes as large as itself.
+const FAILURE: f64 = 10.0;
 
-/// Errors with the settings `change` over those with `usual`, of the same system and method: the geometric
-/// mean over the seeds and numbers of shots that both were tried with. None where either diverged.
+/// Whether the settings `change` are better than `usual`, of the same system and method.
+pub fn is_gain(tried: &[&Tried], change: &str, usual: &str) -> bool {
+    let seeds: BTreeSet<u64> = tried.iter().map(|t| t.seed).collect();
+    let fails = |seed: &u64| {
+        let of_seed: Vec<&Tried> = tried.iter().copied().filter(|t| t.seed == *seed).collect();
+        ratio(&of_seed, change, usual).is_some_and(|ratio| ratio > FAILURE)
+    };
+    let better = ratio(tried, change, usual).is_some_and(|ratio| ratio < GAIN);
+    better && !seeds.iter().any(fails)
+}
+
+/// Errors with the settings `change` over those with `usual`: the geometric mean over the seeds and numbers
+/// of shots that both were tried with. None where either diverged.
 pub fn ratio(tried: &[&Tried], change: &str, usual: &str) -> Option<f64> {
     let of = |settings: &str| {
         let settings = settings.to_owned();
@@ -259,21 +273,30 @@ mod tests {
         }
     }
 
-    #[test]
-    fn errors_are_compared_where_both_were_tried() {
-        let tried = |settings: &str, seed, shots, nmse| Tried {
+    fn entry(nmse: Option<f64>) -> Tried {
+        Tried {
             system: String::new(),
             method: String::new(),
             tried: String::new(),
-            settings: settings.to_owned(),
+            settings: String::new(),
             steps: None,
-            shots,
+            shots: 10,
             mse: nmse,
             nmse,
             identification_error: None,
-            seed,
+            seed: 0,
             trials: 1,
             seconds: None,
+        }
+    }
+
+    #[test]
+    fn errors_are_compared_where_both_were_tried() {
+        let tried = |settings: &str, seed, shots, nmse| Tried {
+            settings: settings.to_owned(),
+            seed,
+            shots,
+            ..entry(nmse)
         };
         let all = [
             tried("usual", 2, 10, Some(4.0)),
@@ -288,6 +311,28 @@ mod tests {
         assert!((ratio(&all, "new", "usual").unwrap() - 0.5).abs() < 1e-12);
         assert_eq!(ratio(&all, "diverged", "usual"), None);
         assert_eq!(ratio(&all, "untried", "usual"), None);
+        assert!(is_gain(&all, "new", "usual"));
+        assert!(!is_gain(&all, "usual", "new"));
+        assert!(!is_gain(&all, "diverged", "usual"));
+    }
+
+    #[test]
+    fn what_fails_with_one_seed_is_no_gain_however_good_it_is_with_the_others() {
+        let tried = |settings: &str, seed, nmse| Tried {
+            settings: settings.to_owned(),
+            seed,
+            ..entry(nmse)
+        };
+        let of = |errors: [f64; 4]| {
+            let new = (2..)
+                .zip(errors)
+                .map(|(seed, e)| tried("new", seed, Some(e)));
+            let usual = (2..6).map(|seed| tried("usual", seed, Some(1.0)));
+            new.chain(usual).collect::<Vec<_>>()
+        };
+        let gains = |errors| is_gain(&of(errors).iter().collect::<Vec<_>>(), "new", "usual");
+        assert!(gains([1e-3, 1e-3, 1e-3, 9.0]));
+        assert!(!gains([1e-3, 1e-3, 1e-3, 11.0]));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use camel_lab::{
     experiments::{
         list_file::ListFile,
         parallel::spread,
-        tuning::{Candidate, GAIN, Tried, candidates, ratio},
+        tuning::{Candidate, Tried, candidates, is_gain},
     },
     learners::Settings,
 };
@@ -117,11 +117,11 @@ fn is_promising(candidate: &Candidate, first: u64, tried: &[Tried]) -> bool {
         return false;
     };
     let usual = all[0].knobs();
-    let is_gain = |c: &Candidate| ratio(&tried, &c.knobs(), &usual).is_some_and(|r| r < GAIN);
+    let gains = |c: &Candidate| is_gain(&tried, &c.knobs(), &usual);
     if candidate.knobs() == usual {
-        all.iter().any(is_gain)
+        all.iter().any(gains)
     } else {
-        is_gain(candidate)
+        gains(candidate)
     }
 }
 

@@ -107,11 +107,12 @@ fn of_few_steps(base: &Settings) -> f64 {
 fn steps(method: &str, system: &str) -> usize {
     // In the order of the systems' names.
     let thousands = match method {
-        "camel" => [3, 10, 3, 3, 5, 10, 7, 20, 10],
-        "r2d2" => [20, 10, 3, 3, 5, 10, 6, 20, 10],
-        "anil" => [20, 10, 3, 3, 20, 20, 6, 30, 3],
-        "coda" => [20, 4, 5, 10, 3, 6, 50, 5, 3],
-        _ => [5, 1, 3, 3, 1, 1, 20, 2, 1],
+        "camel" => [6, 10, 6, 6, 5, 10, 14, 20, 10],
+        "r2d2" => [40, 10, 6, 6, 5, 10, 12, 20, 20],
+        "anil" => [20, 10, 6, 3, 20, 20, 6, 30, 3],
+        "coda" => [20, 8, 10, 20, 3, 6, 100, 5, 3],
+        "maml" => [5, 2, 6, 6, 1, 1, 20, 2, 2],
+        _ => [5, 1, 6, 3, 1, 1, 20, 2, 1],
     };
     let of_systems = NAMES.into_iter().zip(thousands);
     let of_system = of_systems.filter(|(name, _)| *name == system);
@@ -166,7 +167,7 @@ fn of_method(base: Settings, trained_as: &str, name: &str) -> Settings {
         // Where shots are few and the model is not exact, contexts are drawn to those of training.
         "camel" => Settings {
             prior_noise: match base.system.as_str() {
-                "pendulum" => 0.02,
+                "pendulum" | "upkie" => 0.02,
                 "charges-dipole" => 0.003,
                 "capacitor" => 0.1,
                 "capacitor-eps" => 0.01,
@@ -228,16 +229,26 @@ fn found_by_tuning(settings: Settings) -> Settings {
         learning_rate: match tuned {
             ("coda" | "maml" | "cavia", _) if charges => 9e-3,
             ("coda" | "maml", "upkie") => 1.5e-2,
+            ("cavia", "upkie") => 1.67e-3,
             ("cavia", "pendulum") | ("coda", "cartpole") => 3.33e-3,
             _ => settings.learning_rate,
         },
         weight_decay: match tuned {
-            ("coda" | "r2d2", "pendulum") => 0.0,
+            ("coda" | "r2d2", "pendulum") | ("cavia", "cartpole") => 0.0,
             _ => settings.weight_decay,
         },
         inner_rate: match tuned {
-            ("cavia", "upkie" | "pendulum") => 3.0,
+            ("anil", "charges-dipole") => 0.6,
+            ("cavia", "upkie" | "pendulum" | "charges-quadrupole") => 3.0,
             _ => settings.inner_rate,
+        },
+        context_penalty: match tuned {
+            ("coda", "upkie") => 1e-4,
+            _ => settings.context_penalty,
+        },
+        ridge: match tuned {
+            ("r2d2", "charges-dipole") => 1e-2,
+            _ => settings.ridge,
         },
         ..settings
     }
