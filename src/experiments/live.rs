@@ -282,7 +282,7 @@ mod tests {
     /// model's errors with it.
     #[test]
     fn error_bars_cover_the_mass_as_often_as_they_say_however_long_the_show_goes_on() {
-        const TRIALS: u32 = 400;
+        const TRIALS: u32 = 1_000;
         let mut live = Live::new().unwrap();
         let mut covered = [0, 0];
         for trial in 0..TRIALS {
