@@ -1,4 +1,5 @@
 //! Nothing tells a controller of a change: runs of the page with every method, as far as they must be alike.
+#![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use super::{
     tests::{model_of, spec},

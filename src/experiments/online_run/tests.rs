@@ -1,4 +1,5 @@
 //! Tests of online runs with the shipped models.
+#![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use super::*;
 use crate::{
