@@ -132,15 +132,35 @@ fn the_shipped_tracking_figures_are_what_the_command_makes() {
         }
         assert_eq!(followed(figures, "oracle")["success"], 1.0);
     }
-    let again = figures("track --system cartpole --methods camel --trials 25 --seed 0 --summary");
-    let [shipped, again] = [&shipped[0], &again].map(|all| followed(all, "camel"));
-    assert_eq!(shipped["success"], again["success"]);
-    for key in ["median", "mean"] {
-        let [then, now] = [shipped, again].map(|m| m["total_error"][key].as_f64().unwrap());
-        assert!(
-            (now / then - 1.0).abs() < 1e-3,
-            "{key}: {then} m, now {now} m"
-        );
+    for figures in shipped.as_array().unwrap() {
+        are_made_again(figures, &["camel", "anil"]);
+    }
+}
+
+/// Makes the figures of some controllers again, as the file says that they were made.
+fn are_made_again(shipped: &Value, methods: &[&str]) {
+    let text = |key: &str| shipped[key].to_string().replace('"', "");
+    assert_eq!(shipped["feedback"], "regulator");
+    let command = format!(
+        "track --system {} --methods {} --shots {} --trials {} --seed {} --summary",
+        text("system"),
+        methods.join(","),
+        text("shots"),
+        text("trials"),
+        text("seed"),
+    );
+    let again = figures(&command);
+    for method in methods {
+        let [then, now] = [shipped, &again].map(|all| followed(all, method));
+        assert_eq!(then["success"], now["success"], "{command}: {method}");
+        assert_eq!(then["diverged"], now["diverged"], "{command}: {method}");
+        for key in ["median", "mean", "max"] {
+            let [then, now] = [then, now].map(|m| m["total_error"][key].as_f64().unwrap());
+            assert!(
+                (now / then - 1.0).abs() < 1e-3,
+                "{command}: {key} of {method} {then} m, now {now} m"
+            );
+        }
     }
 }
 
@@ -175,6 +195,10 @@ fn what_makes_no_sense_is_refused_with_its_value_before_anything_is_trained() {
         ("track --shots 0", "but is 0"),
         ("track --shots 99999", "but is 99999"),
         ("track --system arm --shots 99999", "but is 99999"),
+        (
+            "track --system arm --shots 350",
+            "the reference has 300 steps, but adaptation alone takes 350",
+        ),
         ("track --methods cat --trials 1", "'cat'"),
         ("track --system upkie", "'upkie'"),
         ("design --noise=-1", "but is -1"),

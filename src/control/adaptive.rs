@@ -9,7 +9,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{error::ControlError, feedback::Feedback, plant::Plant, reference::Reference};
+use super::{
+    error::{ControlError, check_length},
+    feedback::Feedback,
+    plant::Plant,
+    reference::Reference,
+};
 use crate::{
     identification::online::{Estimate, OnlineModel},
     systems::Robot,
@@ -39,12 +44,7 @@ impl<F: Feedback, M: OnlineModel> Controller<F, M> {
         model: M,
         window: usize,
     ) -> Result<Self, ControlError> {
-        if reference.len() <= window {
-            return Err(ControlError::ReferenceTooShort {
-                steps: reference.len(),
-                window,
-            });
-        }
+        check_length(reference.len(), window)?;
         let features = (0..reference.len())
             .map(|k| reference.features(robot, k))
             .collect();

@@ -11,7 +11,7 @@ use crate::systems::{SystemError, arm::Arm};
 /// The arm that the reference is made for: I2 [kg m²] and m2 [kg].
 pub const PARAMETERS: [f64; 2] = [0.35, 1.0];
 /// Steps of 0.02 s.
-const STEPS: usize = 300;
+pub(super) const STEPS: usize = 300;
 /// Steps from the shipped swing-up to that of another arm.
 const STAGES: u32 = 4;
 /// The reference, as [`Reference::arm_swing_up_by_ilqr`] made it.

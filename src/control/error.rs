@@ -34,6 +34,14 @@ pub enum ControlError {
         /// Steps that adaptation takes.
         window: usize,
     },
+    /// A reference that is over before it could show whether the robot stays upright.
+    #[error("the reference has {steps} steps, but a robot must stand for {hold} at its end")]
+    TooShortToStand {
+        /// Steps of the reference.
+        steps: usize,
+        /// Steps for which the robot must stand.
+        hold: usize,
+    },
     /// A controller that needs a trained model, but there is none.
     #[error("the controller '{method}' needs a trained model of {system}; train one first")]
     NoModel {
@@ -88,4 +96,13 @@ impl ControlError {
             other => other.map(Some),
         }
     }
+}
+
+/// Refuses a reference of so many steps that does not outlast the window of observations, or the shots,
+/// that a controller adapts to.
+pub(crate) fn check_length(steps: usize, window: usize) -> Result<(), ControlError> {
+    if steps > window {
+        return Ok(());
+    }
+    Err(ControlError::ReferenceTooShort { steps, window })
 }

@@ -11,12 +11,16 @@ use crate::{random, systems::Robot};
 /// Stream of the disturbance in the plant's seed.
 const DISTURBANCE_STREAM: u64 = 0x91a7;
 
-/// A parameter that takes a new value at a step.
+/// A parameter that takes a new value at a step. Plants and oracles are told of it; a controller that
+/// learns has to notice.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Event {
-    step: usize,
-    parameter: usize,
-    value: f64,
+pub struct Change {
+    /// First step with the new value.
+    pub step: usize,
+    /// Number of the parameter.
+    pub parameter: usize,
+    /// Its new value.
+    pub value: f64,
 }
 
 /// A robot with parameters that may change while it moves, and noise on its input.
@@ -27,7 +31,7 @@ pub struct Plant<R> {
     state: Vec<f64>,
     disturbance: f64,
     rng: ChaCha8Rng,
-    events: Vec<Event>,
+    changes: Vec<Change>,
     step: usize,
 }
 
@@ -56,7 +60,7 @@ impl<R: Robot> Plant<R> {
             state: start.to_vec(),
             disturbance,
             rng: random::generator(seed, DISTURBANCE_STREAM),
-            events: Vec::new(),
+            changes: Vec::new(),
             step: 0,
         })
     }
@@ -67,20 +71,11 @@ impl<R: Robot> Plant<R> {
         Ok(())
     }
 
-    /// Gives a parameter a new value from step `step` on.
-    pub fn schedule(
-        &mut self,
-        step: usize,
-        parameter: usize,
-        value: f64,
-    ) -> Result<(), ControlError> {
-        self.checked(parameter, value)?;
-        self.events.push(Event {
-            step,
-            parameter,
-            value,
-        });
-        self.take_events();
+    /// Gives a parameter a new value at a step to come.
+    pub fn schedule(&mut self, change: Change) -> Result<(), ControlError> {
+        self.checked(change.parameter, change.value)?;
+        self.changes.push(change);
+        self.make_changes();
         Ok(())
     }
 
@@ -92,10 +87,10 @@ impl<R: Robot> Plant<R> {
     }
 
     /// Makes the changes of the step that comes next.
-    fn take_events(&mut self) {
-        for event in &self.events {
-            if event.step == self.step {
-                self.parameters[event.parameter] = event.value;
+    fn make_changes(&mut self) {
+        for change in &self.changes {
+            if change.step == self.step {
+                self.parameters[change.parameter] = change.value;
             }
         }
     }
@@ -128,7 +123,7 @@ impl<R: Robot> Plant<R> {
         }
         self.state = next;
         self.step += 1;
-        self.take_events();
+        self.make_changes();
         Ok(&self.state)
     }
 
@@ -174,13 +169,21 @@ mod tests {
         Plant::new(Cartpole::default(), &[1.5, 0.3], &[0.0; 4], 0.0, 0).unwrap()
     }
 
+    fn cart_becomes(value: f64, step: usize) -> Change {
+        Change {
+            step,
+            parameter: 0,
+            value,
+        }
+    }
+
     #[test]
     fn a_mass_of_zero_or_less_is_refused_with_its_value() {
         for mass in [0.0, -2.0, f64::NAN] {
             let error = plant().change(0, mass).unwrap_err().to_string();
             assert!(error.contains("cart mass"), "{error}");
             assert!(error.ends_with(&format!("but is {mass}")), "{error}");
-            assert!(plant().schedule(10, 0, mass).is_err());
+            assert!(plant().schedule(cart_becomes(mass, 10)).is_err());
         }
         assert!(
             plant()
@@ -194,7 +197,7 @@ mod tests {
     #[test]
     fn a_scheduled_change_acts_at_its_step() {
         let (mut early, mut late) = (plant(), plant());
-        late.schedule(5, 0, 3.0).unwrap();
+        late.schedule(cart_becomes(3.0, 5)).unwrap();
         for k in 0..10 {
             let a = early.apply(1.0).unwrap().to_vec();
             let b = late.apply(1.0).unwrap();

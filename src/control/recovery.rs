@@ -3,9 +3,14 @@
 //!
 //! Before a change of mass is noticed and weighed, the model of the former plant has pushed the cart
 //! off its reference. Weak feedback brings the cart back slowly and leaves the pole, which nothing
-//! damps, swinging. So the regulator along the reference takes over, made for nominal masses and
-//! scaled by the mass as identified, until what the change did is undone. It does the same once the
-//! tip has strayed for any other reason, such as what a trained model does not explain.
+//! damps, swinging. So the regulator along the reference takes over until what the change did is undone. It
+//! does the same once the tip has strayed for any other reason, such as what a trained model does not explain.
+//!
+//! Its gains K_k are those of [`START_MASSES`], the masses that the reference was made with and that the plant
+//! really has before the change: every controller of these runs knows that much, learned or not. The masses
+//! after the change are not among what it is made from. The gains are scaled by the cart's mass over the first
+//! one, M̂/M₀, M̂ being what the model says: an identified mass, the true one of an oracle, and M₀ where a model
+//! says nothing.
 
 use super::{
     feedback::{Feedback, TipFeedback, TrajectoryFeedback},

@@ -117,11 +117,15 @@ pub(super) fn balance_gain(
     lqr::gain(&model, &STATE_WEIGHTS, INPUT_WEIGHT)
 }
 
+/// Steps of the usual swing-up, 10 s.
+pub(super) fn steps(cartpole: &Cartpole) -> usize {
+    (10.0 / cartpole.time_step) as usize
+}
+
 impl Reference {
-    /// The swing-up of a cartpole with φ = (M, m), with the usual gains: 10 s.
+    /// The swing-up of a cartpole with φ = (M, m), with the usual gains.
     pub fn cartpole_swing_up(cartpole: &Cartpole, parameters: &[f64]) -> Result<Self, SystemError> {
-        let steps = (10.0 / cartpole.time_step) as usize;
-        SwingUp::default().reference(cartpole, parameters, steps)
+        SwingUp::default().reference(cartpole, parameters, steps(cartpole))
     }
 }
 

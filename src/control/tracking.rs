@@ -3,7 +3,10 @@
 //! The model F predicts the input that the reference's own features x̄ call for; a weak feedback
 //! corrects the rest. The better the model, the closer the robot stays to the reference.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
+use web_time::Instant;
 
 use super::{error::ControlError, feedback::Feedback, plant::Plant, reference::Reference};
 use crate::{
@@ -98,6 +101,8 @@ pub struct Tracking {
     pub upright: bool,
     /// Whether the run ended early because the plant left the finite numbers.
     pub diverged: bool,
+    /// Time that the controller took for all inputs [s], of the model and of the feedback but not of the plant.
+    pub seconds: f64,
 }
 
 /// Tracks a reference from the plant's state to the reference's end, or until the plant diverges.
@@ -109,17 +114,19 @@ pub fn track<R: Tipped>(
 ) -> Result<Tracking, ControlError> {
     let hold = held_steps(reference.dt);
     if reference.len() < hold {
-        return Err(ControlError::ReferenceTooShort {
+        return Err(ControlError::TooShortToStand {
             steps: reference.len(),
-            window: hold,
+            hold,
         });
     }
     let mut states = vec![plant.state().to_vec()];
     let (mut inputs, mut errors) = (Vec::new(), Vec::new());
-    let mut diverged = false;
+    let (mut diverged, mut spent) = (false, Duration::ZERO);
     for (k, target) in reference.states.iter().enumerate().take(reference.len()) {
+        let begun = Instant::now();
         let predicted = model.input(&reference.features(plant.robot(), k));
         let input = predicted + feedback.input(k, plant.state(), target);
+        spent += begun.elapsed();
         let applied = ControlError::survived(plant.apply(input).map(<[f64]>::to_vec))?;
         let Some(state) = applied else {
             diverged = true;
@@ -140,6 +147,7 @@ pub fn track<R: Tipped>(
         } else {
             errors.iter().sum()
         },
+        seconds: spent.as_secs_f64(),
         states,
         inputs,
         errors,
@@ -213,6 +221,32 @@ mod tests {
         assert_eq!((run.states.len(), run.errors.len()), (8, 7));
     }
 
+    /// A part of a controller that takes two milliseconds.
+    struct Slow;
+
+    const PAUSE: Duration = Duration::from_millis(2);
+
+    impl Feedback for Slow {
+        fn input(&self, _step: usize, _state: &[f64], _target: &[f64]) -> f64 {
+            std::thread::sleep(PAUSE);
+            0.0
+        }
+    }
+
+    #[test]
+    fn the_time_of_the_controller_is_that_of_its_feedback_too() {
+        let robot = Cartpole::default();
+        let phi = [2.0, 0.3];
+        let reference = Reference::open_loop(&robot, &phi, &[0.0; 4], vec![0.0; 20]).unwrap();
+        let mut plant = Plant::new(robot, &phi, &[0.0; 4], 0.0, 0).unwrap();
+        let mut slow = |_: &[f64]| {
+            std::thread::sleep(PAUSE);
+            0.0
+        };
+        let run = track(&mut plant, &reference, &Slow, &mut slow).unwrap();
+        assert!(run.seconds >= 40.0 * PAUSE.as_secs_f64(), "{run:?}");
+    }
+
     #[test]
     fn a_reference_too_short_to_judge_is_refused() {
         let robot = Cartpole::default();
@@ -221,9 +255,7 @@ mod tests {
         let mut nothing = |_: &[f64]| 0.0;
         let feedback = TipFeedback::swing_up(robot);
         let error = track(&mut plant, &short, &feedback, &mut nothing).unwrap_err();
-        assert!(matches!(
-            error,
-            ControlError::ReferenceTooShort { steps: 3, .. }
-        ));
+        let said = "the reference has 3 steps, but a robot must stand for 10 at its end";
+        assert_eq!(error.to_string(), said);
     }
 }

@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::{
     arm_swing_up,
     controllers::{Textbook, inverse_model},
-    error::ControlError,
+    error::{ControlError, check_length},
     feedback::{Feedback, StateFeedback, TipFeedback, TrajectoryFeedback},
     plant::Plant,
     reference::Reference,
     shots::Shots,
+    swing_up,
     tracking::{InverseModel, Tipped, Tracking, ends_upright, track},
 };
 use crate::{
@@ -36,6 +37,9 @@ pub enum Correction {
 
 /// A robot with a swing-up.
 pub trait SwingsUp: Textbook + Tipped + Clone + 'static {
+    /// Steps of its swing-ups.
+    fn swing_up_steps(&self) -> usize;
+
     /// The swing-up for these parameters.
     fn swing_up(&self, parameters: &[f64]) -> Result<Reference, SystemError>;
 
@@ -44,6 +48,10 @@ pub trait SwingsUp: Textbook + Tipped + Clone + 'static {
 }
 
 impl SwingsUp for Cartpole {
+    fn swing_up_steps(&self) -> usize {
+        swing_up::steps(self)
+    }
+
     fn swing_up(&self, parameters: &[f64]) -> Result<Reference, SystemError> {
         Reference::cartpole_swing_up(self, parameters)
     }
@@ -62,6 +70,10 @@ impl SwingsUp for Cartpole {
 }
 
 impl SwingsUp for Arm {
+    fn swing_up_steps(&self) -> usize {
+        arm_swing_up::STEPS
+    }
+
     fn swing_up(&self, parameters: &[f64]) -> Result<Reference, SystemError> {
         arm_swing_up::adjusted(self, parameters)
     }
@@ -124,7 +136,7 @@ impl TrackingTrials {
         check_trials(self.trials)?;
         let (parameters, seed) = test_environment(robot, 0, self.seed);
         Shots::of(robot, &parameters, self.shots, 0.0, seed)?;
-        Ok(())
+        check_shots(robot, self.shots)
     }
 
     /// The test environments and their swing-ups, which all controllers share.
@@ -197,6 +209,11 @@ impl TrackingTrials {
             inverse.as_mut(),
         )
     }
+}
+
+/// Refuses a robot whose swing-ups do not outlast the shots that a model adapts to.
+pub fn check_shots(robot: &impl SwingsUp, shots: usize) -> Result<(), ControlError> {
+    check_length(robot.swing_up_steps(), shots)
 }
 
 /// Lets a robot with these parameters follow a swing-up with a model.
@@ -307,6 +324,7 @@ mod tests {
             errors,
             upright: !diverged,
             diverged,
+            seconds: 0.0,
         };
         let runs = [run(vec![0.1, 0.2], false), run(vec![0.1], true)];
         let last = over_time(&runs, 0.02).pop().unwrap();
@@ -319,6 +337,30 @@ mod tests {
         let cases = setting.cases(&robot).unwrap();
         let oracle = setting.run(&robot, &cases, "oracle", None).unwrap();
         assert_eq!(oracle.success, 1.0, "{oracle:?}");
+    }
+
+    #[test]
+    fn a_swing_up_that_is_over_before_the_shots_is_refused_with_both_numbers() {
+        let setting = TrackingTrials {
+            shots: 300,
+            trials: 1,
+            ..trials(Correction::Regulator)
+        };
+        let said = setting.cases(&Arm::default()).unwrap_err().to_string();
+        let expected = "the reference has 300 steps, but adaptation alone takes 300";
+        assert_eq!(said, expected);
+        assert!(check_shots(&Arm::default(), 299).is_ok());
+    }
+
+    #[test]
+    fn swing_ups_have_the_steps_that_are_told_before_they_are_solved() {
+        fn solved(robot: &impl SwingsUp) {
+            let parameters = &robot.environments(Split::Test, 0)[0];
+            let steps = robot.swing_up(parameters).unwrap().len();
+            assert_eq!(steps, robot.swing_up_steps());
+        }
+        solved(&Cartpole::default());
+        solved(&Arm::default());
     }
 
     #[test]

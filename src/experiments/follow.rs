@@ -1,8 +1,6 @@
 //! A robot follows its swing-up with an adapted model, as the command line's `camel track` does.
 
-use std::{sync::Arc, time::Duration};
-
-use web_time::Instant;
+use std::sync::Arc;
 
 use super::{
     evaluate::{EvaluationError, Trial, parameters},
@@ -14,7 +12,7 @@ use crate::{
         controllers::inverse_model,
         error::ControlError,
         tracking::Tracking,
-        tracking_trials::{self, Correction, SwingsUp},
+        tracking_trials::{self, Correction, SwingsUp, check_shots},
     },
     learners::Model,
     systems::{System, arm::Arm, cartpole::Cartpole},
@@ -37,42 +35,43 @@ pub fn follow(
     }
 }
 
+/// Refuses an experiment whose robot's swing-up is over before its shots, ere anything is trained.
+pub fn check(spec: &Spec) -> Result<(), ControlError> {
+    match spec.system.as_str() {
+        "cartpole" => check_shots(&Cartpole::default(), spec.shots),
+        "arm" => check_shots(&Arm::default(), spec.shots),
+        _ => Ok(()),
+    }
+}
+
 fn follow_with<R: SwingsUp>(
     robot: &R,
     spec: &Spec,
     system: &dyn System,
     model: &Arc<Model>,
 ) -> Result<Motion, EvaluationError> {
+    check_shots(robot, spec.shots)?;
     let phi = parameters(spec, system.description());
     let reference = robot.swing_up(&phi)?;
     let trial = Trial::new(system, &phi, spec.shots, spec.noise, spec.seed)?;
-    let run = |method: &str| -> Result<(Tracking, f64), ControlError> {
+    let run = |method: &str| -> Result<Tracking, ControlError> {
         let shots = (&trial.inputs, trial.targets.as_slice());
         let mut inverse = inverse_model(method, Some(model), robot, &phi, shots)?;
-        let mut spent = Duration::ZERO;
-        let mut timed = |x: &[f64]| {
-            let begun = Instant::now();
-            let input = inverse.input(x);
-            spent += begun.elapsed();
-            input
-        };
         let kind = Correction::Regulator;
-        let tracking = tracking_trials::follow(robot, &phi, &reference, kind, &mut timed)?;
-        let steps = tracking.inputs.len().max(1) as f64;
-        Ok((tracking, spent.as_secs_f64() / steps))
+        tracking_trials::follow(robot, &phi, &reference, kind, inverse.as_mut())
     };
-    let (tracking, seconds_a_step) = run(&spec.method)?;
+    let tracking = run(&spec.method)?;
     let mut compared = Vec::with_capacity(COMPARED.len());
     for method in COMPARED {
-        compared.push((method.to_owned(), run(method)?.0.errors));
+        compared.push((method.to_owned(), run(method)?.errors));
     }
     Ok(Motion {
+        seconds_a_step: tracking.seconds / tracking.inputs.len().max(1) as f64,
         dt: reference.dt,
         reference: reference.states,
         states: tracking.states,
         errors: tracking.errors,
         success: tracking.upright,
-        seconds_a_step,
         compared,
     })
 }

@@ -20,7 +20,7 @@ use crate::{
         pacing::{Host, REPORT},
         protocol::{DeviceUsed, Event},
     },
-    identification::budget::Punctuality,
+    identification::budget::{Punctuality, measured},
     learners::{Model, weights},
     systems::{self, SystemError},
 };
@@ -261,7 +261,7 @@ async fn online(spec: &OnlineSpec, host: &impl Host) -> Result<(), Stop> {
         let system = systems::by_name(&spec.system)?;
         identifiers::prepare(model, system.as_ref(), 0, host).await?;
     }
-    let begin = || simulation(spec, model.as_ref()).map(Course::new);
+    let begin = || simulation(spec, model.as_ref(), measured).map(Course::new);
     let mut course = begin()?;
     let name = "cpu".to_owned();
     let device = DeviceUsed {
@@ -282,7 +282,7 @@ async fn online(spec: &OnlineSpec, host: &impl Host) -> Result<(), Stop> {
         }
         let passed = last.elapsed().as_secs_f64();
         last = Instant::now();
-        let (mut news, steps, over) = course.advance(&mut clock, passed)?;
+        let (mut news, steps, over) = course.advance(&mut clock, passed, REPORT / 2)?;
         news.anew = anew;
         if anew || !news.points.is_empty() || steps > 0 || said.elapsed() > HEARTBEAT {
             (anew, said) = (false, Instant::now());
@@ -296,5 +296,7 @@ async fn online(spec: &OnlineSpec, host: &impl Host) -> Result<(), Stop> {
     Err(Stop::Cancelled)
 }
 
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod secrecy_tests;
 #[cfg(all(test, not(target_arch = "wasm32")))]
 mod tests;

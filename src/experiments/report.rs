@@ -139,7 +139,8 @@ pub struct Motion {
     pub errors: Vec<f64>,
     /// Whether it ended upright.
     pub success: bool,
-    /// Mean time in which the model gave the input of a step [s]; former files have none.
+    /// Mean time in which the controller gave the input of a step [s]; former files have none, or that of the
+    /// model without its feedback.
     #[serde(default)]
     pub seconds_a_step: f64,
     /// Other controllers in the same run, by name: the distance of the tip at each step [m].

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use burn::tensor::Device;
 
 use super::{
-    data_cache, evaluate::adapt, explore, follow::follow, identifiers, report::Report, spec::Spec,
+    data_cache, evaluate::adapt, explore, follow, identifiers, report::Report, spec::Spec,
 };
 use crate::{
     engine::{
@@ -74,6 +74,7 @@ pub async fn run(spec: &Spec, host: &impl Host) {
 
 async fn experiment(spec: &Spec, host: &impl Host) -> Result<Report, Stop> {
     spec.check_rank()?;
+    follow::check(spec)?;
     let system = spec.physics()?;
     // Moved charges make other data.
     let name = match spec.places.is_empty() {
@@ -88,7 +89,7 @@ async fn experiment(spec: &Spec, host: &impl Host) -> Result<Report, Stop> {
     let (adaptation, _) = adapt(spec, system.as_ref(), &trained.model)?;
     host.emit(Event::Adapted(adaptation.clone().into()));
     breathe(host).await?;
-    let motion = follow(spec, system.as_ref(), &trained.model)?;
+    let motion = follow::follow(spec, system.as_ref(), &trained.model)?;
     Ok(Report {
         spec: spec.clone(),
         device: used,

@@ -17,6 +17,34 @@ const ATTEMPTS: usize = 3;
 /// Most measurements that are kept: a demonstration has no end.
 const MOST_MEASURED: usize = 100_000;
 
+/// Does some work and says how long that took.
+pub type Stopwatch = fn(&mut dyn FnMut()) -> Duration;
+
+/// What each adaptation may take, and what says how long it took.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Time for an adaptation.
+    pub tick: Duration,
+    /// The machine's clock, or in a test a speed that is always the same.
+    pub stopwatch: Stopwatch,
+}
+
+/// Measures by the machine's clock.
+pub fn measured(work: &mut dyn FnMut()) -> Duration {
+    let begun = Instant::now();
+    work();
+    begun.elapsed()
+}
+
+impl From<Duration> for Budget {
+    fn from(tick: Duration) -> Self {
+        Self {
+            tick,
+            stopwatch: measured,
+        }
+    }
+}
+
 /// How a model kept its budget.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Punctuality {
@@ -48,18 +76,18 @@ pub struct Budgeted<M> {
     next: Option<Late<M>>,
     /// What was observed in the meantime.
     backlog: Vec<(Vec<f64>, f64)>,
-    budget: Duration,
+    budget: Budget,
     punctuality: Punctuality,
 }
 
 impl<M: OnlineModel + Clone> Budgeted<M> {
     /// Gives a model this long for each observation.
-    pub fn new(model: M, budget: Duration) -> Self {
+    pub fn new(model: M, budget: impl Into<Budget>) -> Self {
         Self {
             now: model,
             next: None,
             backlog: Vec::new(),
-            budget,
+            budget: budget.into(),
             punctuality: Punctuality::default(),
         }
     }
@@ -71,15 +99,14 @@ impl<M: OnlineModel + Clone> Budgeted<M> {
 
     /// The model after an observation, whether it noticed a change, and the time that took.
     fn adapted(&self, features: &[f64], input: f64) -> (M, bool, Duration) {
-        let mut model = self.now.clone();
-        let begun = Instant::now();
-        let changed = model.observe(features, input);
-        (model, changed, begun.elapsed())
+        let (mut model, mut changed) = (self.now.clone(), false);
+        let taken = (self.budget.stopwatch)(&mut || changed = model.observe(features, input));
+        (model, changed, taken)
     }
 
     /// Ticks beyond its own that something of this length takes.
     fn late(&self, taken: Duration) -> usize {
-        let budget = self.budget.as_secs_f64().max(f64::MIN_POSITIVE);
+        let budget = self.budget.tick.as_secs_f64().max(f64::MIN_POSITIVE);
         let ticks = (taken.as_secs_f64() / budget).ceil();
         (ticks.min(1e9) as usize).saturating_sub(1)
     }
@@ -233,6 +260,34 @@ mod tests {
         assert_eq!(told(late(false, 3), backlog), [false, false, true, false]);
         let mut hurried = Budgeted::new(Counter::default(), Duration::ZERO);
         assert!(!hurried.observe(&[0.0], 1.0));
+    }
+
+    #[test]
+    fn what_takes_a_while_is_measured() {
+        let pause = Duration::from_millis(3);
+        assert!(measured(&mut || std::thread::sleep(pause)) >= pause);
+    }
+
+    #[test]
+    fn an_adaptation_of_two_and_a_half_ticks_is_in_use_after_three() {
+        let budget = Budget {
+            tick: Duration::from_millis(4),
+            stopwatch: |work| {
+                work();
+                Duration::from_millis(10)
+            },
+        };
+        let mut model = Budgeted::new(Counter::default(), budget);
+        let predictions = [(); 6].map(|()| {
+            model.observe(&[0.0], 0.0);
+            model.predict(&[0.0])
+        });
+        assert_eq!(predictions, [0.0, 0.0, 1.0, 1.0, 1.0, 2.0]);
+        let kept = model.punctuality();
+        assert_eq!((kept.ticks, kept.missed), (6, 6));
+        assert_eq!(kept.seconds, [0.01, 0.01]);
+        // Each was measured three times.
+        assert!((kept.repeated - 0.04).abs() < 1e-12);
     }
 
     #[test]

@@ -206,8 +206,15 @@ impl Instrumented {
         ))
     }
 
-    /// Weights and their standard errors; none where the instruments tell far less than the prior.
-    pub fn estimate(&self, reach: f64) -> Option<(Vec<f64>, Vec<f64>)> {
+    /// Weights and their standard errors. Where the instruments tell far less than the prior, it is the prior
+    /// that is still believed: least squares would say more, but what it says is biased.
+    pub fn estimate(&self, reach: f64) -> (Vec<f64>, Vec<f64>) {
+        let prior = || (self.start.as_slice().to_vec(), self.settings.spread.clone());
+        self.told(reach).unwrap_or_else(prior)
+    }
+
+    /// What the instruments tell; none where that is far less than the prior.
+    fn told(&self, reach: f64) -> Option<(Vec<f64>, Vec<f64>)> {
         let (inverse, weights) = self.free()?;
         let (drift, values) = self.variance(&weights, reach);
         let scores = self.scores(drift * widening(values).powi(2)) + self.prior();
@@ -289,7 +296,7 @@ mod tests {
             let (mut scores, mut least_squares) = (Vec::new(), 0.0);
             for seed in 0..SEEDS {
                 let (plain, free) = weighed(drift, wrong, seed.into());
-                let (values, errors) = free.estimate(1.0).unwrap();
+                let (values, errors) = free.estimate(1.0);
                 least_squares += plain / f64::from(SEEDS);
                 scores.push((values[0] - 0.5) / errors[0]);
             }
@@ -338,10 +345,11 @@ mod tests {
     }
 
     #[test]
-    fn instruments_that_go_against_their_features_tell_nothing() {
+    fn instruments_that_go_against_their_features_tell_nothing_and_the_prior_stays() {
         let mut free = instrumented(&[1.0], &settings(None));
         (0..200).for_each(|k| free.update(&[if k % 2 == 0 { 1.0 } else { -1.0 }], 0.5));
-        assert_eq!(free.estimate(1.0), None);
+        assert_eq!(free.told(1.0), None);
+        assert_eq!(free.estimate(1.0), (vec![1.0], vec![3.0]));
     }
 
     #[test]
@@ -351,7 +359,7 @@ mod tests {
             ..settings(None)
         };
         let free = instrumented(&[1.5, 0.3], &settings);
-        let (values, errors) = free.estimate(1.0).unwrap();
+        let (values, errors) = free.estimate(1.0);
         assert!((values[0] - 1.5).abs() + (values[1] - 0.3).abs() < 1e-9);
         assert!((errors[0] - 2.0).abs() + (errors[1] - 0.6).abs() < 1e-9);
     }

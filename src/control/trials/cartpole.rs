@@ -7,20 +7,21 @@ use super::{
 use crate::{
     control::{
         adaptive::{AdaptiveLoop, Controller},
-        controllers::WINDOW,
+        cartpole_adaptive::CartpoleStart,
+        controllers::{Fixed, WINDOW},
         error::ControlError,
         feedback::{Feedback, TipFeedback},
-        plant::Plant,
+        oracle::Oracle,
+        plant::{Change, Plant},
         recovery::Recovery,
         reference::{DISTURBANCE, Reference},
-        shots::Shots,
         tracking::tip_distance,
     },
     identification::{
         budget::{Budgeted, Punctuality},
         online::OnlineModel,
     },
-    systems::{Robot as _, System as _, cartpole::Cartpole},
+    systems::{System as _, cartpole::Cartpole},
 };
 
 /// Cart and pole before the change [kg].
@@ -67,60 +68,30 @@ impl Trials for AdaptiveTrials {
         model: &mut dyn FnMut() -> Result<Budgeted<M>, ControlError>,
     ) -> Result<AdaptiveTrial, ControlError> {
         let reference = Reference::cartpole_sine(&self.cartpole)?;
-        let change = change_step(self.change_step, CHANGE_STEPS, seed);
-        let mut changing = self.plant(seed)?;
-        changing.schedule(change, 0, self.factor * START[0])?;
-        let mut watch = Watch::new(change, self.factor * START[0]);
-        let shots = Shots::of(&self.cartpole, &START, WINDOW, self.disturbance, seed)?;
-        let mut warm = || -> Result<Budgeted<M>, ControlError> {
-            let mut model = model()?;
-            model.warm_up(&shots.inputs, &shots.targets);
-            Ok(model)
-        };
-        let run = self.run(changing.clone(), &reference, warm()?, &mut watch);
-        let run = ControlError::survived(run)?;
+        let start = CartpoleStart::new(&self.cartpole, reference, self.disturbance, seed)?;
+        let change = self.change(seed);
+        let mut changing = start.plant(seed)?;
+        changing.schedule(change)?;
+        let mut watch = Watch::new(change.step, change.value);
+        let run = AdaptiveLoop::new(changing.clone(), start.controller(model()?)?);
+        let run = ControlError::survived(watched(run, &mut watch))?;
         let mut quiet = Watch::new(usize::MAX, START[0]);
-        let calm = self.plant(seed.wrapping_add(1 << 32))?;
-        let calm = self.run(calm, &reference, warm()?, &mut quiet);
-        let punctuality = both(run, ControlError::survived(calm)?);
-        let compared = self.compare(&changing, &reference)?;
+        let calm = start.plant(seed.wrapping_add(1 << 32))?;
+        let calm = AdaptiveLoop::new(calm, start.controller(model()?)?);
+        let punctuality = both(run, ControlError::survived(watched(calm, &mut quiet))?);
+        let compared = self.compare(&start, &changing, change)?;
         Ok(AdaptiveTrial::of(&watch, &quiet, punctuality, compared))
     }
 }
 
 impl AdaptiveTrials {
-    fn plant(&self, seed: u64) -> Result<Plant<Cartpole>, ControlError> {
-        Plant::new(
-            self.cartpole.clone(),
-            &START,
-            &[0.0; 4],
-            self.disturbance,
-            seed,
-        )
-    }
-
-    fn run<M: OnlineModel + Clone>(
-        &self,
-        plant: Plant<Cartpole>,
-        reference: &Reference,
-        model: Budgeted<M>,
-        watch: &mut Watch,
-    ) -> Result<Punctuality, ControlError> {
-        let feedback = Recovery::cartpole(&self.cartpole, reference);
-        let controller =
-            Controller::new(&self.cartpole, reference.clone(), feedback, model, WINDOW)?;
-        let mut run = AdaptiveLoop::new(plant, controller);
-        while let Some(tick) = run.step()? {
-            let estimate = tick.estimate.as_ref();
-            watch.see(&Seen {
-                step: tick.step,
-                mass: estimate.and_then(|e| e.values.first().copied()),
-                standard_error: estimate.and_then(|e| e.standard_errors.first().copied()),
-                alarm: tick.detected,
-                error: tip_distance(&self.cartpole, &tick.state, &tick.reference),
-            });
+    /// The change of a trial.
+    fn change(&self, seed: u64) -> Change {
+        Change {
+            step: change_step(self.change_step, CHANGE_STEPS, seed),
+            parameter: 0,
+            value: self.factor * START[0],
         }
-        Ok(run.controller().model().punctuality().clone())
     }
 
     /// Tracking errors of the formulas: of the oracle with the adaptive controller's feedback, which is
@@ -128,47 +99,50 @@ impl AdaptiveTrials {
     /// has the controller's feedback but is told of no change.
     fn compare(
         &self,
+        start: &CartpoleStart,
         plant: &Plant<Cartpole>,
-        reference: &Reference,
+        change: Change,
     ) -> Result<Compared, ControlError> {
-        let oracle = |masses: &[f64], x: &[f64]| self.cartpole.inverse(masses, x);
-        let textbook = |_: &[f64], x: &[f64]| self.cartpole.analytic_inverse(&START, x);
+        let oracle = || Oracle::new(self.cartpole.clone(), &START, change);
         let weak = TipFeedback::adaptive(self.cartpole.clone());
-        let recovering = Recovery::cartpole(&self.cartpole, reference);
-        let follow = |formula: Formula, feedback: Box<dyn Feedback>, told: bool| {
-            self.tracking(plant.clone(), reference, formula, feedback, told)
-        };
+        let weak = start.with_feedback(weak, oracle())?;
+        let textbook = Fixed(|x: &[f64]| self.cartpole.analytic_inverse(&START, x));
+        let textbook = start.controller(textbook)?;
         Ok(Compared {
-            oracle: follow(&oracle, Box::new(recovering.clone()), true)?,
-            oracle_plain: Some(follow(&oracle, Box::new(weak), true)?),
-            analytic: Some(follow(&textbook, Box::new(recovering), false)?),
+            oracle: distance(plant, start.controller(oracle())?)?,
+            oracle_plain: Some(distance(plant, weak)?),
+            analytic: Some(distance(plant, textbook)?),
         })
-    }
-
-    /// Tracking error of a formula, whose feedback may be told the true masses of every step.
-    fn tracking(
-        &self,
-        mut plant: Plant<Cartpole>,
-        reference: &Reference,
-        formula: Formula,
-        mut feedback: Box<dyn Feedback>,
-        told: bool,
-    ) -> Result<f64, ControlError> {
-        let mut distance = 0.0;
-        let mut known = plant.parameters().to_vec();
-        for k in 0..reference.len() {
-            let (masses, target) = (plant.parameters().to_vec(), &reference.states[k]);
-            feedback.observe(told && masses != known, told.then_some(&masses));
-            feedback.see(plant.state(), target);
-            let predicted = formula(&masses, &reference.features(&self.cartpole, k));
-            let correction = feedback.input(k, plant.state(), target);
-            let state = plant.apply(predicted + correction)?;
-            distance += tip_distance(&self.cartpole, state, &reference.states[k + 1]);
-            known = masses;
-        }
-        Ok(distance)
     }
 }
 
-/// The input for true masses and features.
-type Formula<'a> = &'a dyn Fn(&[f64], &[f64]) -> f64;
+/// Watches a run to its end and says how the model kept its budget.
+fn watched<M: OnlineModel + Clone>(
+    mut run: AdaptiveLoop<Cartpole, Recovery, Budgeted<M>>,
+    watch: &mut Watch,
+) -> Result<Punctuality, ControlError> {
+    while let Some(tick) = run.step()? {
+        let estimate = tick.estimate.as_ref();
+        watch.see(&Seen {
+            step: tick.step,
+            mass: estimate.and_then(|e| e.values.first().copied()),
+            standard_error: estimate.and_then(|e| e.standard_errors.first().copied()),
+            alarm: tick.detected,
+            error: tip_distance(run.plant().robot(), &tick.state, &tick.reference),
+        });
+    }
+    Ok(run.controller().model().punctuality().clone())
+}
+
+/// Distances of a whole run together [m].
+fn distance<F: Feedback, M: OnlineModel>(
+    plant: &Plant<Cartpole>,
+    controller: Controller<F, M>,
+) -> Result<f64, ControlError> {
+    let mut run = AdaptiveLoop::new(plant.clone(), controller);
+    let mut distance = 0.0;
+    while let Some(tick) = run.step()? {
+        distance += tip_distance(run.plant().robot(), &tick.state, &tick.reference);
+    }
+    Ok(distance)
+}

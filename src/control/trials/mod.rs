@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use super::error::ControlError;
 use crate::{
-    identification::{budget::Budgeted, online::OnlineModel, trials::check_trials},
+    identification::{
+        budget::{Budget, Budgeted},
+        online::OnlineModel,
+        trials::check_trials,
+    },
     random,
 };
 use rand::RngExt as _;
@@ -15,7 +19,7 @@ mod upkie;
 mod watch;
 
 pub use cartpole::AdaptiveTrials;
-pub use report::{AdaptiveReport, AdaptiveTrial, Compared, Steps, Totals};
+pub use report::{AdaptiveReport, AdaptiveTrial, Compared, Steps, Totals, Wheels};
 pub use upkie::UpkieTrials;
 
 /// Stream of the change's time in a trial's seed.
@@ -38,21 +42,24 @@ pub trait Trials {
 }
 
 /// Runs `trials` trials; `model` gives a fresh model for each, which has `budget` for a tick.
+///
+/// `model` is called without any argument: what a trial changes and when is no part of what a model is made from.
 pub fn adaptive_trials<M: OnlineModel + Clone>(
     setting: &impl Trials,
     trials: usize,
     seed: u64,
-    budget: Duration,
+    budget: impl Into<Budget>,
     mut model: impl FnMut() -> Result<M, ControlError>,
 ) -> Result<AdaptiveReport, ControlError> {
     setting.check()?;
     check_trials(trials)?;
+    let budget = budget.into();
     let mut fresh = || Ok(Budgeted::new(model()?, budget));
     let mut all = Vec::with_capacity(trials);
     for trial in 0..trials as u64 {
         all.push(setting.trial(seed.wrapping_add(trial), &mut fresh)?);
     }
-    Ok(AdaptiveReport::of(&all, budget.as_secs_f64()))
+    Ok(AdaptiveReport::of(&all, budget.tick.as_secs_f64()))
 }
 
 /// What the run with the change gave, unless either run failed: one that fails without any change is

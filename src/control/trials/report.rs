@@ -27,8 +27,8 @@ pub struct AdaptiveTrial {
     pub error: f64,
     /// Total errors of the models that it is compared with.
     pub compared: Compared,
-    /// Upkie's total errors with the model, with the oracle, and without any model.
-    pub wheels: Option<[Totals; 3]>,
+    /// Upkie's total errors.
+    pub wheels: Option<Wheels>,
     /// How the model kept its time budget.
     pub punctuality: Punctuality,
     /// Whether the plant diverged or the robot fell, with the change or without it.
@@ -100,6 +100,19 @@ impl Totals {
     };
 }
 
+/// Upkie's total errors in the same run with several models.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Wheels {
+    /// With the model that is tried.
+    pub own: Totals,
+    /// With the oracle.
+    pub oracle: Totals,
+    /// Without any model.
+    pub plain: Totals,
+    /// With the torque of the tick before for a prediction.
+    pub repeated: Totals,
+}
+
 /// Median and maximum over trials; `None` where more than half, or one, never got there.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Steps {
@@ -161,6 +174,9 @@ pub struct AdaptiveReport {
     pub speed_error_oracle: Option<f64>,
     /// The same without any model.
     pub speed_error_plain: Option<f64>,
+    /// The same with the torque of the tick before for a prediction; former files have none.
+    #[serde(default)]
+    pub speed_error_repeated: Option<f64>,
     /// Total error of Upkie's predicted wheel torque [N m].
     pub prediction_error: Option<f64>,
     /// The same for the oracle, which takes the legs to be locked.
@@ -191,7 +207,7 @@ impl AdaptiveReport {
             let values: Option<Vec<f64>> = trials.iter().map(|t| value(&t.compared)).collect();
             values.filter(|v| !v.is_empty()).map(median)
         };
-        let wheels = |value: fn(&[Totals; 3]) -> f64| {
+        let wheels = |value: fn(&Wheels) -> f64| {
             let values: Option<Vec<f64>> = trials
                 .iter()
                 .map(|t| t.wheels.as_ref().map(value))
@@ -211,12 +227,13 @@ impl AdaptiveReport {
             tracking_error_oracle: median(trials.iter().map(|t| t.compared.oracle).collect()),
             tracking_error_oracle_plain: compared(|c| c.oracle_plain),
             tracking_error_analytic: compared(|c| c.analytic),
-            tracking_error_plain: wheels(|[_, _, plain]| plain.position),
-            speed_error: wheels(|[own, ..]| own.speed),
-            speed_error_oracle: wheels(|[_, oracle, _]| oracle.speed),
-            speed_error_plain: wheels(|[_, _, plain]| plain.speed),
-            prediction_error: wheels(|[own, ..]| own.prediction),
-            prediction_error_oracle: wheels(|[_, oracle, _]| oracle.prediction),
+            tracking_error_plain: wheels(|w| w.plain.position),
+            speed_error: wheels(|w| w.own.speed),
+            speed_error_oracle: wheels(|w| w.oracle.speed),
+            speed_error_plain: wheels(|w| w.plain.speed),
+            speed_error_repeated: wheels(|w| w.repeated.speed),
+            prediction_error: wheels(|w| w.own.prediction),
+            prediction_error_oracle: wheels(|w| w.oracle.prediction),
             diverged: trials.iter().filter(|t| t.failed).count(),
             budget_seconds,
             adaptation_seconds: Summary::of(&seconds),

@@ -7,13 +7,13 @@ use crate::{
     control::{
         adaptive::{AdaptiveLoop, Controller, Tick},
         balance::UpkieLoop,
-        plant::Plant,
+        plant::{Change, Plant},
         recovery::Recovery,
         reference::Reference,
         upkie_adaptive::{AdaptiveUpkie, UpkieTick},
     },
     identification::{
-        identifier::Identifier, learned::LearnedModel, model::PhysicalModel,
+        budget::Stopwatch, identifier::Identifier, learned::LearnedModel, model::PhysicalModel,
         online::OnlineLeastSquares, window::WindowAdaptation,
     },
     learners::{Model, weights},
@@ -42,40 +42,43 @@ fn camel(model: &Arc<Model>, system: &dyn System, noise: f64) -> Camel {
     identifier.online(noise).unwrap()
 }
 
-/// Upkie with a model that adapts to its last 50 observations, within `budget` a tick.
-fn windowed(model: &Arc<Model>, budget: Duration) -> AdaptiveReport {
+/// Upkie with a model that adapts to its last 50 observations, and takes as long for it as the stopwatch says.
+fn windowed(model: &Arc<Model>, stopwatch: Stopwatch) -> AdaptiveReport {
     let setting = UpkieTrials {
         change_tick: Some(30),
         after: 40,
         ..UpkieTrials::default()
     };
     let fresh = || Ok(WindowAdaptation::new(model.clone(), 50, 1)?);
+    let budget = Budget {
+        tick: BUDGET,
+        stopwatch,
+    };
     adaptive_trials(&setting, 1, 0, budget, fresh).unwrap()
 }
 
 #[test]
-fn gradient_methods_miss_ticks_that_are_too_short_and_none_that_are_long_enough() {
+fn every_tick_of_a_gradient_method_that_takes_two_and_a_half_is_missed_and_none_of_one_that_takes_one()
+ {
     for model in [
         shipped!("upkie-anil"),
         shipped!("upkie-coda"),
         shipped!("upkie-maml"),
     ] {
-        let hurried = windowed(&model, Duration::from_nanos(1));
-        assert!(hurried.missed_ticks > 0.5, "{hurried:?}");
-        let patient = windowed(&model, PATIENT);
-        assert_eq!(patient.missed_ticks, 0.0, "{patient:?}");
-        assert!(patient.adaptation_seconds.median > 0.0, "{patient:?}");
+        let late = windowed(&model, |work| {
+            work();
+            5 * BUDGET / 2
+        });
+        assert_eq!(late.missed_ticks, 1.0, "{late:?}");
+        assert_eq!(late.adaptation_seconds.median, 0.0125);
+        let prompt = windowed(&model, |work| {
+            work();
+            BUDGET
+        });
+        assert_eq!(prompt.missed_ticks, 0.0, "{prompt:?}");
+        // What is late was learned from older observations.
+        assert_ne!(late.prediction_error, prompt.prediction_error);
     }
-}
-
-#[test]
-fn a_tick_of_a_quarter_of_an_adaptation_is_missed_with_the_two_or_more_that_follow() {
-    let model = shipped!("upkie-anil");
-    let taken = windowed(&model, PATIENT).adaptation_seconds.median;
-    let short = windowed(&model, Duration::from_secs_f64(taken / 4.0));
-    assert!(short.missed_ticks > 0.6, "{short:?}");
-    let long = windowed(&model, Duration::from_secs_f64(20.0 * taken));
-    assert!(long.missed_ticks < 0.1, "{long:?}");
 }
 
 #[test]
@@ -191,7 +194,12 @@ fn cartpole_ticks(model: &Camel, change: Option<usize>) -> Vec<Tick> {
     let reference = Reference::cartpole_sine(&robot).unwrap();
     let mut plant = Plant::new(robot.clone(), &[1.5, 0.3], &[0.0; 4], 0.05, 3).unwrap();
     if let Some(step) = change {
-        plant.schedule(step, 0, 3.0).unwrap();
+        let doubled = Change {
+            step,
+            parameter: 0,
+            value: 3.0,
+        };
+        plant.schedule(doubled).unwrap();
     }
     let feedback = Recovery::cartpole(&robot, &reference);
     let controller = Controller::new(&robot, reference, feedback, model.clone(), 50).unwrap();

@@ -77,6 +77,39 @@ fn a_factor_that_leaves_no_mass_is_refused_with_the_value() {
     }
 }
 
+#[test]
+fn a_run_of_upkie_that_is_over_before_its_window_is_full_is_refused_with_both_numbers() {
+    let setting = UpkieTrials {
+        change_tick: Some(20),
+        after: 30,
+        ..UpkieTrials::default()
+    };
+    let refused = adaptive_trials(&setting, 1, 0, BUDGET, || Ok(silent(0.0)));
+    let said = refused.unwrap_err().to_string();
+    let expected = "the reference has 50 steps, but adaptation alone takes 50";
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn the_wheels_are_compared_with_a_repeated_torque_of_which_former_files_know_nothing() {
+    let report =
+        adaptive_trials(&UpkieTrials::default(), 2, 0, BUDGET, || Ok(silent(0.0))).unwrap();
+    let [own, plain, repeated] = [
+        report.speed_error,
+        report.speed_error_plain,
+        report.speed_error_repeated,
+    ]
+    .map(Option::unwrap);
+    assert_eq!(own, plain);
+    assert!(repeated < plain, "{repeated} of {plain} m/s");
+    let mut json = serde_json::to_value(&report).unwrap();
+    let known = json.as_object_mut().unwrap();
+    assert!(known.remove("speed_error_repeated").is_some());
+    let former: AdaptiveReport = serde_json::from_value(json).unwrap();
+    assert_eq!(former.speed_error_repeated, None);
+    assert_eq!(former.speed_error, report.speed_error);
+}
+
 /// A model that always predicts the same and identifies nothing.
 fn silent(prediction: f64) -> Fixed<impl Fn(&[f64]) -> f64 + Clone> {
     Fixed(move |_: &[f64]| prediction)

@@ -1,19 +1,24 @@
 //! Upkie shuttles to and fro at 200 Hz; its torso becomes heavier on the way.
 
 use super::{
-    AdaptiveTrial, Compared, Totals, Trials, both, change_step, check_change,
+    AdaptiveTrial, Compared, Totals, Trials, Wheels, both, change_step, check_change,
     watch::{Seen, Watch},
 };
 use crate::{
     control::{
-        balance::UpkieLoop, controllers::Fixed, error::ControlError, upkie_adaptive::AdaptiveUpkie,
+        balance::UpkieLoop,
+        controllers::{Fixed, WINDOW},
+        error::{ControlError, check_length},
+        oracle::Oracle,
+        plant::Change,
+        upkie_adaptive::AdaptiveUpkie,
     },
     identification::{
         budget::Budgeted,
         online::{Estimate, OnlineModel},
     },
     random,
-    systems::{Robot as _, System as _, upkie::Upkie},
+    systems::{System as _, upkie::Upkie},
 };
 use rand::RngExt as _;
 
@@ -57,7 +62,9 @@ impl Trials for UpkieTrials {
     fn check(&self) -> Result<(), ControlError> {
         self.robot.check(&[self.start])?;
         self.robot.check(&[self.factor * self.start])?;
-        check_change(self.change_tick, (1, LATEST_CHANGE))
+        check_change(self.change_tick, (1, LATEST_CHANGE))?;
+        let first = self.change_tick.unwrap_or(CHANGE_TICKS.0);
+        check_length(first.saturating_add(self.after), WINDOW)
     }
 
     /// One trial, a run without any change for its false alarms, and what it is compared with.
@@ -66,56 +73,64 @@ impl Trials for UpkieTrials {
         seed: u64,
         model: &mut dyn FnMut() -> Result<Budgeted<M>, ControlError>,
     ) -> Result<AdaptiveTrial, ControlError> {
-        let change = change_step(self.change_tick, CHANGE_TICKS, seed);
-        let heavy = self.factor * self.start;
-        let mut watch = Watch::new(change, heavy);
+        let change = self.change(seed);
+        let mut watch = Watch::new(change.step, change.value);
         let run = ControlError::survived(self.run(seed, change, model()?, &mut watch))?;
         let (punctuality, own) = run
             .map(|(model, totals)| (model.punctuality().clone(), totals))
             .unzip();
         let mut quiet = Watch::new(usize::MAX, self.start);
         let calm = seed.wrapping_add(1 << 32);
-        let calm = self.run(calm, usize::MAX, model()?, &mut quiet);
-        let punctuality = both(punctuality, ControlError::survived(calm)?);
-        let oracle = Oracle {
-            robot: self.robot.clone(),
-            masses: [self.start, heavy],
-            change,
-            seen: 0,
+        let never = Change {
+            step: usize::MAX,
+            ..change
         };
-        let totals = [
-            own.unwrap_or(Totals::FAILED),
-            self.compare(seed, change, oracle)?,
-            self.compare(seed, change, Fixed(|_: &[f64]| 0.0))?,
-        ];
+        let calm = self.run(calm, never, model()?, &mut quiet);
+        let punctuality = both(punctuality, ControlError::survived(calm)?);
+        let oracle = Oracle::new(self.robot.clone(), &[self.start], change);
+        let wheels = Wheels {
+            own: own.unwrap_or(Totals::FAILED),
+            oracle: self.compare(seed, change, oracle)?,
+            plain: self.compare(seed, change, Fixed(|_: &[f64]| 0.0))?,
+            repeated: self.compare(seed, change, LastTorque::default())?,
+        };
         let compared = Compared {
-            oracle: totals[1].position,
+            oracle: wheels.oracle.position,
             ..Compared::default()
         };
         Ok(AdaptiveTrial {
-            wheels: Some(totals),
+            wheels: Some(wheels),
             ..AdaptiveTrial::of(&watch, &quiet, punctuality, compared)
         })
     }
 }
 
 impl UpkieTrials {
+    /// The change of a trial.
+    fn change(&self, seed: u64) -> Change {
+        Change {
+            step: change_step(self.change_tick, CHANGE_TICKS, seed),
+            parameter: 0,
+            value: self.factor * self.start,
+        }
+    }
+
     /// One run, the model after it and the total errors.
     fn run<M: OnlineModel + Clone>(
         &self,
         seed: u64,
-        change: usize,
+        change: Change,
         model: M,
         watch: &mut Watch,
     ) -> Result<(M, Totals), ControlError> {
         let lean = random::generator(seed, LEAN_STREAM).random_range(-LARGEST_LEAN..=LARGEST_LEAN);
         let plant = UpkieLoop::settled(self.robot.clone(), self.start, lean)?;
         let mut run = AdaptiveUpkie::new(plant, model);
-        let ticks = change.min(self.change_tick.unwrap_or(CHANGE_TICKS.1)) + self.after;
+        let ticks = change.step.min(self.change_tick.unwrap_or(CHANGE_TICKS.1)) + self.after;
         let mut totals = Totals::default();
         for step in 0..ticks {
-            if step == change {
-                run.change_mass(self.factor * self.start)?;
+            if step == change.step {
+                run.change_mass(change.value)?;
             }
             let tick = run.step()?;
             let estimate = tick.estimate.as_ref();
@@ -138,48 +153,30 @@ impl UpkieTrials {
     fn compare<M: OnlineModel + Clone>(
         &self,
         seed: u64,
-        change: usize,
+        change: Change,
         model: M,
     ) -> Result<Totals, ControlError> {
-        let mut watch = Watch::new(change, self.factor * self.start);
+        let mut watch = Watch::new(change.step, change.value);
         let run = ControlError::survived(self.run(seed, change, model, &mut watch))?;
         Ok(run.map_or(Totals::FAILED, |(_, totals)| totals))
     }
 }
 
-/// The torques of locked legs with the true mass, which it is told in the tick of the change.
-#[derive(Clone)]
-struct Oracle {
-    robot: Upkie,
-    /// Torso before and after the change [kg].
-    masses: [f64; 2],
-    change: usize,
-    /// Ticks so far.
-    seen: usize,
-}
+/// What any model must beat: the torque of the coming tick is taken to be that of the last one.
+#[derive(Clone, Default)]
+struct LastTorque(f64);
 
-impl Oracle {
-    /// The mass in a tick.
-    fn mass(&self, tick: usize) -> f64 {
-        self.masses[usize::from(tick >= self.change)]
-    }
-}
-
-impl OnlineModel for Oracle {
-    fn observe(&mut self, _features: &[f64], _input: f64) -> bool {
-        self.seen += 1;
+impl OnlineModel for LastTorque {
+    fn observe(&mut self, _features: &[f64], input: f64) -> bool {
+        self.0 = input;
         false
     }
 
-    fn predict(&mut self, features: &[f64]) -> f64 {
-        self.robot.inverse(&[self.mass(self.seen)], features)
+    fn predict(&mut self, _features: &[f64]) -> f64 {
+        self.0
     }
 
-    /// Asked after the tick that was seen last.
     fn identify(&self) -> Option<Estimate> {
-        Some(Estimate {
-            values: vec![self.mass(self.seen.saturating_sub(1))],
-            standard_errors: vec![0.0],
-        })
+        None
     }
 }

@@ -64,15 +64,17 @@ impl fmt::Debug for Lane {
 }
 
 impl Lane {
+    /// At the start of the show, under a disturbance of this seed.
     pub fn new(
         show: &Show,
         feedback: TrajectoryFeedback,
         model: Box<dyn OnlineModel>,
+        seed: u64,
     ) -> Result<Self, ControlError> {
         let cartpole = Cartpole::default();
         let reference = show.reference.clone();
         let start = &reference.states[0];
-        let plant = Plant::new(cartpole.clone(), &MASSES, start, DISTURBANCE, 0)?;
+        let plant = Plant::new(cartpole.clone(), &MASSES, start, DISTURBANCE, seed)?;
         let controller = Controller::new(&cartpole, reference, feedback, model, WINDOW)?
             .repeating(show.repeats)?;
         Ok(Self {

@@ -1,62 +1,59 @@
 //! The cartpole follows a reference while the mass of its cart changes.
 
-use std::sync::Arc;
-
 use super::{
     OnlinePoint, OnlineSpec,
-    driver::{Driver, Formula},
-    simulation::{Simulation, budgeted, change_step, point, timed, windowed},
+    driver::{Chosen, Driver},
+    simulation::{Simulation, change, point, timed},
 };
 use crate::{
     control::{
-        adaptive::{AdaptiveLoop, Controller},
-        controllers::{Textbook as _, WINDOW, trained},
+        adaptive::AdaptiveLoop,
+        cartpole_adaptive::CartpoleStart,
+        controllers::Textbook as _,
         error::ControlError,
-        plant::Plant,
+        oracle::Oracle,
         recovery::Recovery,
         reference::{DISTURBANCE, Reference, START_MASSES},
-        shots::Shots,
         tracking::tip_distance,
     },
-    experiments::identifiers,
     identification::{
         budget::{Budgeted, Punctuality},
         excitation::{ExcitationLimits, exciting_input},
         identifier::Identifier,
         learned::LearnedModel,
-        online::OnlineModel as _,
     },
-    learners::Model,
-    systems::{Robot as _, cartpole::Cartpole},
+    systems::cartpole::Cartpole,
 };
 
 /// Inputs among which the most exciting one is chosen.
 const CANDIDATES: usize = 16;
 
-type CartpoleLoop = AdaptiveLoop<Cartpole, Recovery, Budgeted<Driver>>;
+type CartpoleLoop<M> = AdaptiveLoop<Cartpole, Recovery, M>;
 
 /// The run, and the same under an oracle.
 pub(super) struct CartpoleRun {
-    run: CartpoleLoop,
+    run: CartpoleLoop<Budgeted<Driver>>,
     /// The oracle's, until it fails.
-    oracle: Option<CartpoleLoop>,
+    oracle: Option<CartpoleLoop<Oracle<Cartpole>>>,
     length: usize,
     seconds: f64,
 }
 
 impl CartpoleRun {
-    pub fn new(spec: &OnlineSpec, model: Option<&Arc<Model>>) -> Result<Self, ControlError> {
+    pub fn new(spec: &OnlineSpec, chosen: &Chosen) -> Result<Self, ControlError> {
         let robot = Cartpole::default();
-        let sine = Reference::cartpole_sine(&robot)?;
-        let (driver, reference) = cartpole_driver(spec, model, &robot, sine)?;
-        let later = vec![spec.factor * START_MASSES[0], START_MASSES[1]];
-        let inverse = |masses: &[f64], x: &[f64]| Cartpole::default().inverse(masses, x);
-        let change = change_step(spec, &robot);
-        let oracle = Driver::Formula(Formula::oracle(inverse, &START_MASSES, change, later));
+        let (driver, reference) = driver(chosen, &robot)?;
+        let length = reference.len();
+        let start = CartpoleStart::new(&robot, reference, DISTURBANCE, spec.seed)?;
+        let controller = start.controller(chosen.budgeted(driver, &robot))?;
+        let change = change(spec, &robot, START_MASSES[0]);
+        let mut plant = start.plant(spec.seed)?;
+        plant.schedule(change)?;
+        let oracle = start.controller(Oracle::new(robot, &START_MASSES, change))?;
         Ok(Self {
-            run: cartpole_loop(spec, &reference, driver)?,
-            oracle: Some(cartpole_loop(spec, &reference, oracle)?),
-            length: reference.len(),
+            run: AdaptiveLoop::new(plant.clone(), controller),
+            oracle: Some(AdaptiveLoop::new(plant, oracle)),
+            length,
             seconds: 0.0,
         })
     }
@@ -76,47 +73,24 @@ impl CartpoleRun {
 }
 
 /// What predicts, and the reference that is followed.
-fn cartpole_driver(
-    spec: &OnlineSpec,
-    model: Option<&Arc<Model>>,
-    robot: &Cartpole,
-    sine: Reference,
-) -> Result<(Driver, Reference), ControlError> {
-    match spec.method.as_str() {
-        "analytic" => {
-            let textbook = |masses: &[f64], x: &[f64]| Cartpole::default().frictionless(masses, x);
-            let formula = Formula::textbook(textbook, &START_MASSES);
-            Ok((Driver::Formula(formula), sine))
-        }
+fn driver(chosen: &Chosen, robot: &Cartpole) -> Result<(Driver, Reference), ControlError> {
+    let sine = Reference::cartpole_sine(robot)?;
+    Ok(match chosen.method {
+        "analytic" => (
+            Driver::formula(|x| Cartpole::default().frictionless(&START_MASSES, x)),
+            sine,
+        ),
         "camel" => {
-            let model = trained(model, "camel", robot)?;
-            let identifier = identifiers::of_model(model, robot, 0)?;
+            let identifier = chosen.identifier(robot)?;
             let online = identifier.online(DISTURBANCE)?;
-            let reference = match spec.exciting {
+            let reference = match chosen.exciting {
                 true => exciting(robot, &sine, &identifier)?,
                 false => sine,
             };
-            Ok((Driver::Camel(Box::new(online)), reference))
+            (Driver::Camel(Box::new(online)), reference)
         }
-        method => Ok((windowed(model, method, robot)?, sine)),
-    }
-}
-
-fn cartpole_loop(
-    spec: &OnlineSpec,
-    reference: &Reference,
-    model: Driver,
-) -> Result<CartpoleLoop, ControlError> {
-    let robot = Cartpole::default();
-    let start = [0.0; 4];
-    let mut plant = Plant::new(robot.clone(), &START_MASSES, &start, DISTURBANCE, spec.seed)?;
-    plant.schedule(change_step(spec, &robot), 0, spec.factor * START_MASSES[0])?;
-    let shots = Shots::of(&robot, &START_MASSES, WINDOW, DISTURBANCE, spec.seed)?;
-    let mut model = budgeted(model, &robot);
-    model.warm_up(&shots.inputs, &shots.targets);
-    let feedback = Recovery::cartpole(&robot, reference);
-    let controller = Controller::new(&robot, reference.clone(), feedback, model, WINDOW)?;
-    Ok(AdaptiveLoop::new(plant, controller))
+        _ => (chosen.windowed(robot)?, sine),
+    })
 }
 
 /// What a cart of the prior's masses does under the most telling of some inputs that are neither stronger

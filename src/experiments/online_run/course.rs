@@ -1,12 +1,11 @@
 //! A run under way: the steps that were made, and what they add up to.
 
+use std::time::Duration;
+
 use web_time::Instant;
 
 use super::{MOST_POINTS, OnlineRun, simulation::Simulation};
-use crate::{
-    control::error::ControlError,
-    engine::{jobs::Clock, pacing::REPORT},
-};
+use crate::{control::error::ControlError, engine::jobs::Clock};
 
 /// A run and its sums so far.
 pub(super) struct Course {
@@ -29,19 +28,20 @@ impl Course {
         }
     }
 
-    /// Makes the steps that the clock gives after so much time [s], or as many as fit into the time between
-    /// two messages: what is too slow for the clock runs slower, but steps that were asked for are made later.
+    /// Makes the steps that the clock gives after so much time [s], or as many as are begun within `most`:
+    /// what is too slow for the clock runs slower, but steps that were asked for are made later.
     /// Tells what happened, how many steps the clock gave and whether the run is over.
     pub fn advance(
         &mut self,
         clock: &mut Clock,
         passed: f64,
+        most: Duration,
     ) -> Result<(OnlineRun, usize, bool), ControlError> {
         let steps = clock.steps(passed, self.plant.time_step());
         let mut news = OnlineRun::default();
         let begun = Instant::now();
         let (mut made, mut over) = (0, false);
-        while made < steps && (made == 0 || begun.elapsed() <= REPORT / 2) {
+        while made < steps && (made == 0 || begun.elapsed() <= most) {
             if !self.step(&mut news)? {
                 over = true;
                 break;
@@ -80,20 +80,21 @@ impl Course {
 
 #[cfg(all(test, not(target_arch = "wasm32")))]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::{
         experiments::{live::Command, online_run::OnlinePoint},
         identification::budget::Punctuality,
     };
 
+    /// Time for the steps between two messages.
+    const MOST: Duration = Duration::from_millis(50);
+
     /// A run whose steps take longer than a message may wait; every other tick is missed.
     struct Slow(Punctuality);
 
     impl Simulation for Slow {
         fn step(&mut self) -> Result<Option<(OnlinePoint, bool)>, ControlError> {
-            std::thread::sleep(REPORT / 2 + Duration::from_millis(5));
+            std::thread::sleep(MOST + Duration::from_millis(5));
             self.0.ticks += 1;
             self.0.missed += self.0.ticks % 2;
             let point = OnlinePoint {
@@ -133,7 +134,7 @@ mod tests {
         clock.obey(Command::Step(5));
         let mut run = OnlineRun::default();
         for _ in 0..8 {
-            run.extend(course.advance(&mut clock, 0.1).unwrap().0);
+            run.extend(course.advance(&mut clock, 0.1, MOST).unwrap().0);
         }
         assert_eq!((run.ticks, run.points.len()), (5, 5));
         assert_eq!((run.total, run.total_oracle), (Some(2.5), Some(1.25)));
@@ -146,8 +147,8 @@ mod tests {
     fn time_that_a_slow_method_has_lost_is_not_caught_up_with() {
         let mut course = Course::new(Box::new(Slow(Punctuality::default())));
         let mut clock = Clock::default();
-        let (news, steps, _) = course.advance(&mut clock, 1.0).unwrap();
+        let (news, steps, _) = course.advance(&mut clock, 1.0, MOST).unwrap();
         assert_eq!((news.ticks, steps), (1, 50));
-        assert_eq!(course.advance(&mut clock, 0.0).unwrap().1, 0);
+        assert_eq!(course.advance(&mut clock, 0.0, MOST).unwrap().1, 0);
     }
 }

@@ -1,89 +1,78 @@
-//! What predicts in a run: a formula with known masses, or a trained model that adapts.
+//! What predicts in a run: a formula with the first masses, or a trained model that adapts.
+
+use std::{sync::Arc, time::Duration};
 
 use crate::{
+    control::{
+        controllers::{Fixed, WINDOW, trained},
+        error::ControlError,
+    },
+    experiments::identifiers,
     identification::{
+        budget::{Budget, Budgeted, Stopwatch},
+        identifier::Identifier,
         learned::LearnedModel,
         model::PhysicalModel,
         online::{Estimate, OnlineLeastSquares, OnlineModel},
         window::WindowAdaptation,
     },
-    systems::Samples,
+    learners::Model,
+    systems::{Robot, Samples},
 };
 
-/// The input for masses and features.
-type Inverse = fn(&[f64], &[f64]) -> f64;
-
-/// A formula with known masses. The textbook's goes on with the first ones; an oracle is told of their
-/// change, and says what it knows.
-#[derive(Clone)]
-pub(super) struct Formula {
-    inverse: Inverse,
-    masses: Vec<f64>,
-    /// Step of the change and the masses from then on, for an oracle.
-    told: Option<(usize, Vec<f64>)>,
-    /// Steps so far.
-    seen: usize,
+/// What a driver is made from. It has no room for a change: neither its time nor its size.
+pub(super) struct Chosen<'a> {
+    /// Name of the method.
+    pub method: &'a str,
+    /// Whether the reference is the motion under an exciting input.
+    pub exciting: bool,
+    /// The trained model, for methods that need one.
+    pub model: Option<&'a Arc<Model>>,
+    /// What says how long an adaptation took.
+    pub stopwatch: Stopwatch,
 }
 
-impl Formula {
-    pub fn textbook(inverse: Inverse, masses: &[f64]) -> Self {
-        Self {
-            inverse,
-            masses: masses.to_vec(),
-            told: None,
-            seen: 0,
-        }
+impl Chosen<'_> {
+    /// CAMEL's identifier.
+    pub fn identifier(&self, robot: &dyn Robot) -> Result<Identifier<LearnedModel>, ControlError> {
+        let model = trained(self.model, self.method, robot)?;
+        Ok(identifiers::of_model(model, robot, 0)?)
     }
 
-    pub fn oracle(inverse: Inverse, masses: &[f64], change: usize, later: Vec<f64>) -> Self {
-        Self {
-            told: Some((change, later)),
-            ..Self::textbook(inverse, masses)
-        }
+    /// A method that adapts to the last observations.
+    pub fn windowed(&self, robot: &dyn Robot) -> Result<Driver, ControlError> {
+        let model = trained(self.model, self.method, robot)?;
+        let windowed = WindowAdaptation::new(model.clone(), WINDOW, 1)?;
+        Ok(Driver::Window(Box::new(windowed)))
     }
 
-    /// The masses of the coming step, as far as it knows.
-    fn known(&self) -> &[f64] {
-        match &self.told {
-            Some((change, later)) if self.seen >= *change => later,
-            _ => &self.masses,
-        }
+    /// The driver with a robot's tick for each adaptation.
+    pub fn budgeted(&self, driver: Driver, robot: &dyn Robot) -> Budgeted<Driver> {
+        let budget = Budget {
+            tick: Duration::from_secs_f64(robot.time_step()),
+            stopwatch: self.stopwatch,
+        };
+        Budgeted::new(driver, budget)
     }
 }
 
-impl OnlineModel for Formula {
-    /// An oracle is alarmed just before the change, so that its feedback is strong from then on.
-    fn observe(&mut self, _features: &[f64], _input: f64) -> bool {
-        self.seen += 1;
-        let told = self.told.as_ref();
-        told.is_some_and(|(change, _)| *change == self.seen)
-    }
-
-    fn warm_up(&mut self, _inputs: &Samples, _targets: &[f64]) {}
-
-    fn predict(&mut self, features: &[f64]) -> f64 {
-        (self.inverse)(self.known(), features)
-    }
-
-    fn identify(&self) -> Option<Estimate> {
-        self.told.as_ref()?;
-        let values = self.known().to_vec();
-        Some(Estimate {
-            standard_errors: vec![0.0; values.len()],
-            values,
-        })
-    }
-}
+/// The input that a formula with known masses has for features.
+type Formula = fn(&[f64]) -> f64;
 
 /// One of the models that may drive a run, so that a run is compiled once and not for each of them.
 #[derive(Clone)]
 pub(super) enum Driver {
-    Formula(Formula),
+    Formula(Fixed<Formula>),
     Camel(Box<OnlineLeastSquares<PhysicalModel<LearnedModel>>>),
     Window(Box<WindowAdaptation>),
 }
 
 impl Driver {
+    /// A formula, which never learns.
+    pub fn formula(formula: Formula) -> Self {
+        Self::Formula(Fixed(formula))
+    }
+
     fn model(&self) -> &dyn OnlineModel {
         match self {
             Self::Formula(model) => model,

@@ -1,22 +1,18 @@
 //! Either robot under control, with any model that keeps to a time budget, and beside it the same robot
 //! under an oracle.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use web_time::Instant;
 
 use super::{
-    OnlinePoint, OnlineSpec, cartpole_run::CartpoleRun, driver::Driver, upkie_run::UpkieRun,
+    OnlinePoint, OnlineSpec, cartpole_run::CartpoleRun, driver::Chosen, upkie_run::UpkieRun,
 };
 use crate::{
-    control::{
-        controllers::{WINDOW, trained},
-        error::ControlError,
-    },
+    control::{error::ControlError, plant::Change},
     identification::{
-        budget::{Budgeted, Punctuality},
+        budget::{Punctuality, Stopwatch},
         online::Estimate,
-        window::WindowAdaptation,
     },
     learners::Model,
     systems::Robot,
@@ -48,37 +44,32 @@ pub(super) fn timed<T>(seconds: &mut f64, step: impl FnOnce() -> T) -> T {
     done
 }
 
-/// The run that is asked for. `model` is the trained one, for methods that need it. What is prepared for
-/// it is kept, so that a run begins anew at once.
+/// The run that is asked for. `model` is the trained one, for methods that need it; `stopwatch` says how
+/// long its adaptations take. What is prepared for it is kept, so that a run begins anew at once.
 pub(super) fn simulation(
     spec: &OnlineSpec,
     model: Option<&Arc<Model>>,
+    stopwatch: Stopwatch,
 ) -> Result<Box<dyn Simulation>, ControlError> {
+    let chosen = Chosen {
+        method: &spec.method,
+        exciting: spec.exciting,
+        model,
+        stopwatch,
+    };
     Ok(match spec.system.as_str() {
-        "cartpole" => Box::new(CartpoleRun::new(spec, model)?),
-        _ => Box::new(UpkieRun::new(spec, model)?),
+        "cartpole" => Box::new(CartpoleRun::new(spec, &chosen)?),
+        _ => Box::new(UpkieRun::new(spec, &chosen)?),
     })
 }
 
-/// Step of the change.
-pub(super) fn change_step(spec: &OnlineSpec, robot: &dyn Robot) -> usize {
-    (spec.time / robot.time_step()).round() as usize
-}
-
-/// A model that has a robot's tick for each adaptation.
-pub(super) fn budgeted(model: Driver, robot: &dyn Robot) -> Budgeted<Driver> {
-    Budgeted::new(model, Duration::from_secs_f64(robot.time_step()))
-}
-
-/// A method that adapts to the last observations.
-pub(super) fn windowed(
-    model: Option<&Arc<Model>>,
-    method: &str,
-    robot: &dyn Robot,
-) -> Result<Driver, ControlError> {
-    let model = trained(model, method, robot)?;
-    let windowed = WindowAdaptation::new(model.clone(), WINDOW, 1)?;
-    Ok(Driver::Window(Box::new(windowed)))
+/// What happens to a mass that is `start` at first [kg].
+pub(super) fn change(spec: &OnlineSpec, robot: &dyn Robot, start: f64) -> Change {
+    Change {
+        step: (spec.time / robot.time_step()).round() as usize,
+        parameter: 0,
+        value: spec.factor * start,
+    }
 }
 
 /// What a step gave: the error of the model's run and that of the oracle's, if it still goes on.

@@ -1,59 +1,50 @@
 //! Upkie shuttles to and fro while the mass of its torso changes.
 
-use std::sync::Arc;
-
 use super::{
     OnlinePoint, OnlineSpec,
-    driver::{Driver, Formula},
-    simulation::{Simulation, budgeted, change_step, point, timed, windowed},
+    driver::{Chosen, Driver},
+    simulation::{Simulation, change, point, timed},
 };
 use crate::{
     control::{
         balance::{UpkieLoop, nominal_mass},
-        controllers::trained,
         error::ControlError,
+        oracle::Oracle,
+        plant::Change,
         upkie_adaptive::AdaptiveUpkie,
     },
-    experiments::identifiers,
     identification::budget::{Budgeted, Punctuality},
-    learners::Model,
     systems::{Robot as _, System as _, upkie::Upkie},
 };
 
 /// Ticks of the run, 10 s.
 const TICKS: usize = 2_000;
 
-type UpkieUnderControl = AdaptiveUpkie<Budgeted<Driver>>;
-
 /// The run, and the same under an oracle.
 pub(super) struct UpkieRun {
-    run: UpkieUnderControl,
+    run: AdaptiveUpkie<Budgeted<Driver>>,
     /// The oracle's, until it falls.
-    oracle: Option<UpkieUnderControl>,
+    oracle: Option<AdaptiveUpkie<Oracle<Upkie>>>,
     /// Ticks of the plant before the run.
     begun: usize,
-    change: usize,
-    mass: f64,
+    change: Change,
     seconds: f64,
 }
 
 impl UpkieRun {
-    pub fn new(spec: &OnlineSpec, model: Option<&Arc<Model>>) -> Result<Self, ControlError> {
+    pub fn new(spec: &OnlineSpec, chosen: &Chosen) -> Result<Self, ControlError> {
         let robot = Upkie::default();
         let start = nominal_mass(&robot);
-        let mass = spec.factor * start;
-        robot.check(&[mass])?;
-        let driver = upkie_driver(spec, model, &robot)?;
-        let change = change_step(spec, &robot);
-        let oracle = Formula::oracle(upkie_inverse, &[start], change, vec![mass]);
-        let settled = UpkieLoop::settled(robot.clone(), start, 0.0)?;
-        let under = |driver| AdaptiveUpkie::new(settled.clone(), budgeted(driver, &robot));
+        let change = change(spec, &robot, start);
+        robot.check(&[change.value])?;
+        let driver = chosen.budgeted(driver(chosen, &robot)?, &robot);
+        let oracle = Oracle::new(robot.clone(), &[start], change);
+        let settled = UpkieLoop::settled(robot, start, 0.0)?;
         Ok(Self {
             begun: settled.plant().ticks(),
-            run: under(driver),
-            oracle: Some(under(Driver::Formula(oracle))),
+            run: AdaptiveUpkie::new(settled.clone(), driver),
+            oracle: Some(AdaptiveUpkie::new(settled, oracle)),
             change,
-            mass,
             seconds: 0.0,
         })
     }
@@ -71,23 +62,15 @@ impl UpkieRun {
     }
 }
 
-/// The torque of locked legs.
-fn upkie_inverse(masses: &[f64], features: &[f64]) -> f64 {
-    Upkie::default().inverse(masses, features)
-}
-
-fn upkie_driver(
-    spec: &OnlineSpec,
-    model: Option<&Arc<Model>>,
-    robot: &Upkie,
-) -> Result<Driver, ControlError> {
-    Ok(match spec.method.as_str() {
-        "analytic" => Driver::Formula(Formula::textbook(upkie_inverse, &[nominal_mass(robot)])),
-        "camel" => {
-            let identifier = identifiers::of_model(trained(model, "camel", robot)?, robot, 0)?;
-            Driver::Camel(Box::new(identifier.online(0.0)?))
-        }
-        method => windowed(model, method, robot)?,
+/// What predicts.
+fn driver(chosen: &Chosen, robot: &Upkie) -> Result<Driver, ControlError> {
+    Ok(match chosen.method {
+        "analytic" => Driver::formula(|x| {
+            let robot = Upkie::default();
+            robot.inverse(&[nominal_mass(&robot)], x)
+        }),
+        "camel" => Driver::Camel(Box::new(chosen.identifier(robot)?.online(0.0)?)),
+        _ => chosen.windowed(robot)?,
     })
 }
 
@@ -97,10 +80,10 @@ impl Simulation for UpkieRun {
         if step == TICKS {
             return Ok(None);
         }
-        if step == self.change {
-            self.run.change_mass(self.mass)?;
+        if step == self.change.step {
+            self.run.change_mass(self.change.value)?;
             if let Some(oracle) = &mut self.oracle {
-                oracle.change_mass(self.mass)?;
+                oracle.change_mass(self.change.value)?;
             }
         }
         let tick = timed(&mut self.seconds, || self.run.step())?;
