@@ -350,7 +350,7 @@ mod tests {
             let all = adaptation.identified.iter();
             all.map(|parameter| parameter.determined).collect()
         };
-        assert_eq!(told(&few), [false, false], "{:?}", few.identified);
+        assert_eq!(told(&few), [true, false], "{:?}", few.identified);
         assert_eq!(told(&many), [true, true], "{:?}", many.identified);
         let (few, many) = (few.conditioning.unwrap(), many.conditioning.unwrap());
         assert_eq!(many.rank, 2);

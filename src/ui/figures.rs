@@ -326,12 +326,10 @@ mod tests {
     }
 
     #[test]
-    fn few_samples_of_the_cartpole_do_not_determine_its_masses_and_many_do() {
-        for (shots, names) in [(2, "cart mass and the pole mass"), (3, "pole mass")] {
-            let few = of_cartpole(shots);
-            let said = format!("These samples do not determine the {names}: numerical rank 2,");
-            assert!(few.starts_with(&said), "{shots}: {few}");
-        }
+    fn few_samples_of_the_cartpole_do_not_determine_its_pole_and_many_do() {
+        let few = of_cartpole(2);
+        let said = "These samples do not determine the pole mass: numerical rank 2,";
+        assert!(few.starts_with(said), "{few}");
         let many = of_cartpole(100);
         assert!(many.starts_with("How well these samples tell"), "{many}");
     }
