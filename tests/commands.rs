@@ -118,14 +118,8 @@ fn pretrain_times_and_tune_name_what_is_wrong_before_they_begin() {
             "times --seconds 0.001 --systems pendulum,spring",
             "'spring'",
         ),
-        (
-            "tune --seconds 0.001 --trials 1 --systems pendulum,spring",
-            "'spring'",
-        ),
-        (
-            "tune --seconds 0.001 --trials 1 --methods r2d2,phi-camel",
-            "phi-camel",
-        ),
+        ("tune --trials 1 --systems pendulum,spring", "'spring'"),
+        ("tune --trials 1 --methods r2d2,phi-camel", "phi-camel"),
     ];
     let folder = folder("wrong");
     for (words, expected) in cases {

@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// Shots whose smallest singular value is below this share of their size do not tell all charges.
-const LEAST_SINGULAR: f64 = 1e-8;
+const LEAST_SINGULAR: f64 = 1e-7;
 /// Pairs of true and predicted targets that a report keeps.
 const PAIRS: usize = 300;
 /// Stream of the noise and of the choice of shots.
@@ -280,13 +280,13 @@ pub fn noise_floor(charges: &Charges, noise: f64, trial: &Trial) -> Option<f64> 
         return None;
     }
     let features = charges.features(&trial.inputs);
-    let (least, unknowns) = (LEAST_SINGULAR * features.norm(), features.ncols());
-    let shots = features.svd(true, true);
-    if shots.rank(least) < unknowns {
+    let gram = features.tr_mul(&features);
+    let least = LEAST_SINGULAR.powi(2) * gram.trace();
+    if gram.symmetric_eigenvalues().min() <= least {
         return None;
     }
     let targets = DVector::from_column_slice(&trial.targets);
-    let fitted = shots.solve(&targets, 0.0).ok()?;
+    let fitted = gram.cholesky()?.solve(&features.tr_mul(&targets));
     let predicted = charges.features(&trial.rest_inputs()) * fitted;
     Some(ErrorSize::of(&trial.rest_targets(), predicted.as_slice()).mse)
 }

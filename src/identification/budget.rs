@@ -58,6 +58,14 @@ pub struct Punctuality {
     pub repeated: f64,
 }
 
+/// Of a model that has no budget to keep.
+pub static UNMEASURED: Punctuality = Punctuality {
+    ticks: 0,
+    missed: 0,
+    seconds: Vec::new(),
+    repeated: 0.0,
+};
+
 /// A model that is being adapted beyond its tick.
 #[derive(Clone, Debug)]
 struct Late<M> {
@@ -92,11 +100,6 @@ impl<M: OnlineModel + Clone> Budgeted<M> {
         }
     }
 
-    /// How the model kept its budget so far.
-    pub fn punctuality(&self) -> &Punctuality {
-        &self.punctuality
-    }
-
     /// The model after an observation, whether it noticed a change, and the time that took.
     fn adapted(&self, features: &[f64], input: f64) -> (M, bool, Duration) {
         let (mut model, mut changed) = (self.now.clone(), false);
@@ -128,6 +131,10 @@ impl<M: OnlineModel + Clone> Budgeted<M> {
 }
 
 impl<M: OnlineModel + Clone> OnlineModel for Budgeted<M> {
+    fn punctuality(&self) -> &Punctuality {
+        &self.punctuality
+    }
+
     fn observe(&mut self, features: &[f64], input: f64) -> bool {
         self.punctuality.ticks += 1;
         if let Some(late) = self.next.take() {

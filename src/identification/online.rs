@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
+    budget::{Punctuality, UNMEASURED},
     calibration::Calibration,
     change::{Cusum, CusumSettings},
     error::{IdentificationError, check_length},
@@ -59,9 +60,18 @@ pub trait OnlineModel {
 
     /// The physical parameters, if the model identifies them.
     fn identify(&self) -> Option<Estimate>;
+
+    /// How it kept its budget, if it has one.
+    fn punctuality(&self) -> &Punctuality {
+        &UNMEASURED
+    }
 }
 
 impl<M: OnlineModel + ?Sized> OnlineModel for Box<M> {
+    fn punctuality(&self) -> &Punctuality {
+        (**self).punctuality()
+    }
+
     fn observe(&mut self, features: &[f64], input: f64) -> bool {
         (**self).observe(features, input)
     }

@@ -131,13 +131,7 @@ pub fn plan_text(plan: &Plan) -> String {
     };
     let ratio = number::significant(planned / random, 2);
     let count = plan.errors.len();
-    let reason = match planned < random {
-        true => "",
-        false => ": the model is wrong where it takes measurements to tell most",
-    };
-    format!(
-        "Here {count} planned points leave {ratio} times the error of {count} random ones{reason}."
-    )
+    format!("Here {count} planned points leave {ratio} times the error of random ones.")
 }
 
 /// Identified parameters in units of the true ones, so that all fit one axis. One that is truly zero
@@ -241,7 +235,7 @@ pub fn conditioning_text(adaptation: &Adaptation) -> String {
     );
     if adaptation.identified.iter().any(|found| found.map_alone) {
         return format!(
-            "The error bars are those of the map from this method's context to the parameters, found on its training tasks. What these samples leave open is not in them, so that they may be too narrow. The map: {numbers}."
+            "The error bars are of this method's map from context to parameters alone: what these samples leave open is not in them. The map: {numbers}."
         );
     }
     if names.is_empty() {

@@ -17,10 +17,11 @@ use crate::{
         tracking::tip_distance,
     },
     identification::{
-        budget::{Budgeted, Punctuality},
+        budget::Punctuality,
         excitation::{ExcitationLimits, exciting_input},
         identifier::Identifier,
         learned::LearnedModel,
+        online::OnlineModel,
     },
     systems::cartpole::Cartpole,
 };
@@ -28,13 +29,14 @@ use crate::{
 /// Inputs among which the most exciting one is chosen.
 const CANDIDATES: usize = 16;
 
-type CartpoleLoop<M> = AdaptiveLoop<Cartpole, Recovery, M>;
+/// With any model, so that it is compiled once.
+type CartpoleLoop = AdaptiveLoop<Cartpole, Recovery, Box<dyn OnlineModel>>;
 
 /// The run, and the same under an oracle.
 pub(super) struct CartpoleRun {
-    run: CartpoleLoop<Budgeted<Driver>>,
+    run: CartpoleLoop,
     /// The oracle's, until it fails.
-    oracle: Option<CartpoleLoop<Oracle<Cartpole>>>,
+    oracle: Option<CartpoleLoop>,
     length: usize,
     seconds: f64,
 }
@@ -45,11 +47,13 @@ impl CartpoleRun {
         let (driver, reference) = driver(chosen, &robot)?;
         let length = reference.len();
         let start = CartpoleStart::new(&robot, reference, DISTURBANCE, spec.seed)?;
-        let controller = start.controller(chosen.budgeted(driver, &robot))?;
+        let model: Box<dyn OnlineModel> = Box::new(chosen.budgeted(driver, &robot));
+        let controller = start.controller(model)?;
         let change = change(spec, &robot, START_MASSES[0]);
         let mut plant = start.plant(spec.seed)?;
         plant.schedule(change)?;
-        let oracle = start.controller(Oracle::new(robot, &START_MASSES, change))?;
+        let oracle: Box<dyn OnlineModel> = Box::new(Oracle::new(robot, &START_MASSES, change));
+        let oracle = start.controller(oracle)?;
         Ok(Self {
             run: AdaptiveLoop::new(plant.clone(), controller),
             oracle: Some(AdaptiveLoop::new(plant, oracle)),

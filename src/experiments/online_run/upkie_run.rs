@@ -13,7 +13,7 @@ use crate::{
         plant::Change,
         upkie_adaptive::AdaptiveUpkie,
     },
-    identification::budget::{Budgeted, Punctuality},
+    identification::{budget::Punctuality, online::OnlineModel},
     systems::{Robot as _, System as _, upkie::Upkie},
 };
 
@@ -22,9 +22,9 @@ const TICKS: usize = 2_000;
 
 /// The run, and the same under an oracle.
 pub(super) struct UpkieRun {
-    run: AdaptiveUpkie<Budgeted<Driver>>,
+    run: AdaptiveUpkie<Box<dyn OnlineModel>>,
     /// The oracle's, until it falls.
-    oracle: Option<AdaptiveUpkie<Oracle<Upkie>>>,
+    oracle: Option<AdaptiveUpkie<Box<dyn OnlineModel>>>,
     /// Ticks of the plant before the run.
     begun: usize,
     change: Change,
@@ -42,8 +42,8 @@ impl UpkieRun {
         let settled = UpkieLoop::settled(robot, start, 0.0)?;
         Ok(Self {
             begun: settled.plant().ticks(),
-            run: AdaptiveUpkie::new(settled.clone(), driver),
-            oracle: Some(AdaptiveUpkie::new(settled, oracle)),
+            run: AdaptiveUpkie::new(settled.clone(), Box::new(driver)),
+            oracle: Some(AdaptiveUpkie::new(settled, Box::new(oracle))),
             change,
             seconds: 0.0,
         })
