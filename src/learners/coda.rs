@@ -17,7 +17,11 @@ use rand_distr::{Distribution as _, StandardNormal};
 
 use super::{
     Adapted, Batch, Learner, LearnerError, Loss, Method, Settings, Shape, Shots, Workspace,
-    host::Scratch, lbfgs, net::Mlp,
+    direct::{Direct, Rows},
+    heads::{add_scaled, dot},
+    host::Scratch,
+    lbfgs,
+    net::{Block, Mlp, Number, with_scratch},
 };
 
 /// CoDA.
@@ -40,7 +44,7 @@ const NORM_FLOOR: f64 = 1e-12;
 const TOLERANCE: f64 = 1e-9;
 
 /// Context-informed dynamics adaptation.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Coda {
     net: Mlp,
     contexts: usize,
@@ -157,6 +161,97 @@ impl Coda {
     }
 }
 
+impl Direct for Coda {
+    fn single(&self, at: Rows<f32>, gradient: &mut [f32]) -> f32 {
+        self.error(at, gradient)
+    }
+
+    fn double(&self, at: Rows<f64>, gradient: &mut [f64]) -> f64 {
+        self.error(at, gradient)
+    }
+}
+
+impl Coda {
+    /// The mean of the tasks' errors; adds the derivative of the objective, R(π) included.
+    fn error<T: Number>(&self, at: Rows<T>, gradient: &mut [T]) -> T {
+        let count = self.net.weight_count();
+        let (theta, rest) = at.parameters.split_at(count);
+        let (columns, contexts) = rest.split_at(self.contexts * count);
+        let (theta_pull, rest) = gradient.split_at_mut(count);
+        let (column_pulls, context_pulls) = rest.split_at_mut(self.contexts * count);
+        let (mut weights, mut pulls) = (Block::of_any_content(count), Block::zeros(count));
+        let mut error = T::ZERO;
+        let of_tasks = contexts.chunks_exact(self.contexts);
+        let pulled = context_pulls.chunks_exact_mut(self.contexts);
+        for (task, (context, context_pull)) in of_tasks.zip(pulled).enumerate() {
+            weights.copy_from_slice(theta);
+            for (column, xi) in columns.chunks_exact(count).zip(context) {
+                add_scaled(&mut weights, *xi, column);
+            }
+            pulls.fill(T::ZERO);
+            error += self.task_error(at, task, &weights, &mut pulls);
+            add_scaled(theta_pull, T::ONE, &pulls);
+            let columns = columns.chunks_exact(count);
+            let column_pulls = column_pulls.chunks_exact_mut(count);
+            let of_contexts = context.iter().zip(context_pull);
+            for ((column, column_pull), (xi, xi_pull)) in columns.zip(column_pulls).zip(of_contexts)
+            {
+                add_scaled(column_pull, *xi, &pulls);
+                *xi_pull += dot(column, &pulls);
+            }
+        }
+        let penalty = T::from_f64(2.0 * self.context_penalty);
+        add_scaled(context_pulls, penalty, contexts);
+        self.pull_rows(columns, column_pulls);
+        error
+    }
+
+    /// A task's share of the error, and its pulls at the task's weights.
+    fn task_error<T: Number>(&self, at: Rows<T>, task: usize, weights: &[T], pulls: &mut [T]) -> T {
+        let inputs = at.rows * self.net.input_size();
+        let x = &at.x[(task % at.groups) * inputs..][..inputs];
+        let y = &at.y[task * at.rows..][..at.rows];
+        let share = T::from_f64(1.0 / (at.tasks * at.rows) as f64);
+        let twice = share + share;
+        let mut outputs = Block::of_any_content(at.rows);
+        with_scratch(self.net.sizes(), |scratch| {
+            let mut kept = Block::of_any_content(at.rows * scratch.kept_width());
+            scratch.load_both(weights);
+            scratch.forward(x, &mut outputs, Some(&mut kept));
+            let mut squares = T::ZERO;
+            for (output, y) in outputs.iter_mut().zip(y) {
+                let residual = *output - *y;
+                squares += residual * residual;
+                *output = twice * residual;
+            }
+            scratch.backward(x, &outputs, Some(&kept), Some(pulls), None);
+            share * squares
+        })
+    }
+
+    /// Adds the derivative of `b Σ_p ‖Θ_p‖₂`.
+    fn pull_rows<T: Number>(&self, columns: &[T], pulls: &mut [T]) {
+        let count = self.net.weight_count();
+        let mut rows = Block::of_any_content(count);
+        rows.fill(T::from_f64(NORM_FLOOR));
+        for column in columns.chunks_exact(count) {
+            for (row, value) in rows.iter_mut().zip(column) {
+                *row += *value * *value;
+            }
+        }
+        let penalty = T::from_f64(self.network_penalty);
+        for row in rows.iter_mut() {
+            *row = penalty / row.sqrt();
+        }
+        let columns = columns.chunks_exact(count);
+        for (column, pulls) in columns.zip(pulls.chunks_exact_mut(count)) {
+            for ((pull, value), row) in pulls.iter_mut().zip(column).zip(rows.iter()) {
+                *pull += *row * *value;
+            }
+        }
+    }
+}
+
 /// What an adaptation computes with, so that its steps do not allocate.
 struct Memory {
     outputs: Vec<f64>,
@@ -195,6 +290,10 @@ impl Learner for Coda {
         let outputs = self.net.forward(weights, batch.x.clone());
         Loss::of_residuals(outputs.squeeze_dim::<2>(2) - batch.y.clone())
             .regularised(self.penalty(hypernetwork, contexts))
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(self.clone()))
     }
 
     fn context_size(&self) -> usize {

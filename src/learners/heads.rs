@@ -289,14 +289,14 @@ impl<T: Scalar, const R: usize> Blocks<'_, T, R> {
 }
 
 /// `to += scale · from`.
-fn add_scaled<T: Scalar>(to: &mut [T], scale: T, from: &[T]) {
+pub(super) fn add_scaled<T: Scalar>(to: &mut [T], scale: T, from: &[T]) {
     for (to, from) in to.iter_mut().zip(from) {
         *to += scale * *from;
     }
 }
 
 /// Σ a b, in lanes.
-fn dot<T: Scalar>(a: &[T], b: &[T]) -> T {
+pub(super) fn dot<T: Scalar>(a: &[T], b: &[T]) -> T {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     let mut sums = T::Eight::of(T::ZERO);
     for (a, b) in a.iter().zip(b) {
