@@ -301,6 +301,8 @@ mod tests {
                     "{}: {point:?}",
                     report.system
                 );
+                // Random points are now and then all in a bad place, which the mean tells of.
+                assert!(planned.mean < usual.mean, "{}: {point:?}", report.system);
             }
         }
     }
